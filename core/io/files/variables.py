@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.masks import known_points
-from ...data.sequence import GROUND_TRUTH, MIN_FRAMES, MIN_POINTS, CameraModel
+from ...data.sequence import GROUND_TRUTH, MIN_FRAMES, MIN_POINTS, CameraModel, checked_intrinsics
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
 from ...foundation.types import Bools, Floats, Ints
@@ -40,7 +40,7 @@ class Layout(OneLine):
     """A layout that is recognized by the names of its variables."""
 
     summary: str
-    matches: Callable[[Variables], bool]
+    matches: Callable[[Variables], object]  # what is true where the variables are of it
     read: Callable[[Variables, Path, ReadingOptions], Parts]
 
 
@@ -167,16 +167,11 @@ LONGEST_NAME = 24  # characters
 
 def describe(variables: Variables) -> str:
     """Return the names and shapes of variables, as a sentence lists them: the largest where they are many."""
-    sizes = {name: np.size(value) if is_numeric(value) else 0 for name, value in variables.items()}
+    sizes = {name: np.size(value) if is_array(value) else 0 for name, value in variables.items()}
     largest = sorted(variables, key=lambda name: -sizes[name])[:MOST_NAMES]
     listed = [f"{shortened(name)} {size_of(variables[name])}" for name in sorted(largest)]
     more = len(variables) - len(listed)
     return (", ".join(listed) or "nothing") + (f" and {more} more" if more else "")
-
-
-def is_numeric(value: Any) -> bool:
-    """Return whether a value is an array of numbers."""
-    return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
 
 
 def shortened(name: str) -> str:
@@ -215,18 +210,22 @@ def nested_bytes(value: Any, known: dict[int, int]) -> int:
     return known[id(value)]
 
 
-def is_array(value: Any, dimensions: int) -> TypeGuard[npt.NDArray[Any]]:
-    """Return whether a value is an array of numbers with so many dimensions."""
-    return isinstance(value, np.ndarray) and value.ndim == dimensions and value.dtype.kind in "biufc"
+def is_array(value: Any, dimensions: int | None = None) -> TypeGuard[npt.NDArray[Any]]:
+    """Return whether a value is an array of numbers, with so many dimensions where they are given."""
+    numeric = isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+    return numeric and dimensions in (None, value.ndim)
 
 
 def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bool = False) -> Floats:
-    """Return a variable as an array of real numbers; `missing`: whether NaN is a missing value."""
+    """Return a variable as an array of real numbers, without the axis of a batch.
+
+    `missing`: whether NaN is a missing value.
+    """
     if name not in variables:
-        raise InputError(f"{name} is absent; there are {describe(variables)}")
-    value = variables[name]
+        raise InputError(f"{shortened(name)} is absent; there are {describe(variables)}")
+    value = without_batch(variables[name])
     if not is_array(value, dimensions):
-        raise InputError(f"{name} is {size_of(value)}; accepted is an array of {dimensions} dimensions")
+        raise InputError(f"{name} is {size_of(variables[name])}; accepted is an array of {dimensions} dimensions")
     array = real_numbers(value, name)
     check_finite(array, name, missing=missing)
     return array
@@ -235,7 +234,7 @@ def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bo
 def real_numbers(value: Any, name: str) -> Floats:
     """Return an array of real numbers as floats; NumPy would drop the imaginary parts of others."""
     if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf"):
-        found = "complex numbers" if is_numeric(value) else size_of(value)
+        found = "complex numbers" if is_array(value) else size_of(value)
         raise InputError(f"{name} holds {found}; accepted are real ones")
     return np.asarray(value, dtype=np.float64)
 
@@ -257,28 +256,6 @@ def check_finite(array: Floats, name: str, *, missing: bool = False) -> None:
         place = ", ".join(str(index + 1) for index in where)
         accepted = "finite numbers, and NaN where a point is missing" if missing else "finite numbers"
         raise InputError(f"{name}({place}) is {array[where]}; accepted are {accepted}")
-
-
-def interleaved(array: Floats, name: str, rows: int) -> Floats:
-    """Return a (rows F) x P matrix, all rows of frame 1, then of frame 2, ..., as (F, rows, P)."""
-    _check_divides(array, name, rows)
-    return array.reshape(-1, rows, array.shape[1])
-
-
-def blocked(array: Floats, name: str, rows: int) -> Floats:
-    """Return a (rows F) x P matrix, x of all frames, then y, ..., as (F, rows, P)."""
-    _check_divides(array, name, rows)
-    return array.reshape(rows, -1, array.shape[1]).transpose(1, 0, 2)
-
-
-def _check_divides(array: Floats, name: str, rows: int) -> None:
-    if not array.size:
-        raise InputError(f"{name} is {size_of(array)} and empty; accepted is at least one frame of one point")
-    if array.shape[0] % rows:
-        raise InputError(
-            f"{name} is {size_of(array)}; accepted is {rows} rows per frame, and {array.shape[0]} does not "
-            f"divide by {rows}"
-        )
 
 
 def check_same_points(first: Floats, second: Floats, names: tuple[str, str]) -> None:
@@ -349,13 +326,8 @@ def intrinsics_of(variables: Variables) -> Floats | None:
     name = intrinsics_name(variables)
     if name is None:
         return None
-    matrix: Floats = numbers(variables, name)
-    if (np.diag(matrix) == 0).any() or np.tril(matrix, -1).any():
-        rows = "; ".join(" ".join(f"{value:g}" for value in row) for row in matrix)
-        raise InputError(f"{name} is [{rows}]; accepted is an upper triangular camera matrix")
     # + 0.0 turns the negative zeros that RQ factorizations leave into zeros.
-    scaled: Floats = matrix / matrix[2, 2] + 0.0
-    return scaled
+    return checked_intrinsics(numbers(variables, name), name) + 0.0
 
 
 def intrinsics_name(variables: Variables) -> str | None:

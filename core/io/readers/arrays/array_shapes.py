@@ -1,4 +1,4 @@
-"""The shapes of a single array of tracks."""
+"""The shapes of a single array: of tracks with two coordinates, of points in space with three."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ....data.sequence import MIN_FRAMES, MIN_POINTS
+from ....foundation.exceptions import InputError
 from ....foundation.representation import OneLine
 from ....foundation.types import Floats
-from ...files.variables import blocked, interleaved, is_array, without_batch
+from ...files.variables import Variables, is_array, numbers, size_of, without_batch
 
 
 @dataclass(frozen=True)
@@ -33,29 +34,43 @@ class Shape(OneLine):
         return self.axes.index("P") < self.axes.index("F")
 
     def frames_and_points(self, shape: tuple[int, ...]) -> tuple[int, int] | None:
-        """Return the sizes F and P of an array; None where it is not of this shape."""
+        """Return the sizes F and P of an array of tracks; None where it is not of this shape."""
         if len(shape) != self.dimensions:
             return None
         sizes = dict(zip(self.axes, shape, strict=True))
-        coordinates = sizes.get("2", 2)
         if self.dimensions == 2:
             sizes[self.axes[0]], odd = divmod(shape[0], 2)
-            coordinates -= odd
-        return (sizes["F"], sizes["P"]) if coordinates == 2 else None
+            sizes["2"] = 2 - odd
+        return (sizes["F"], sizes["P"]) if sizes["2"] == 2 else None
 
-    def arrange(self, array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-        """Return an array (F, 2, P)."""
+    def arrange(self, array: npt.NDArray[Any], name: str, count: int = 2) -> npt.NDArray[Any]:
+        """Return an array of points with so many coordinates as (F, count, P)."""
         if self.dimensions == 3:
+            if array.shape[self.axes.index("2")] != count:
+                words = {"F": "frames", "P": "points", "2": str(count)}
+                accepted = " x ".join(words[axis] for axis in self.axes)
+                raise InputError(f"{name} is {size_of(array)}; accepted is {accepted}")
             return array.transpose([self.axes.index(axis) for axis in "F2P"])
-        rows = blocked(array, name, 2) if self.blocked else interleaved(array, name, 2)
-        return rows.transpose(2, 1, 0) if self.points_first else rows
+        if not array.size:
+            raise InputError(
+                f"{name} is {size_of(array)} and empty; accepted is at least one frame of one point"
+            )
+        rows, columns = array.shape
+        if rows % count:
+            raise InputError(
+                f"{name} is {size_of(array)}; accepted is {count} rows per frame, and {rows} does not "
+                f"divide by {count}"
+            )
+        if self.blocked:
+            arranged = array.reshape(count, -1, columns).transpose(1, 0, 2)
+        else:
+            arranged = array.reshape(-1, count, columns)
+        return arranged.transpose(2, 1, 0) if self.points_first else arranged
 
     def fits(self, value: Any) -> bool:
         """Return whether a value has this shape, for a sequence of at least the least size."""
         value = without_batch(value)
-        if not is_array(value, self.dimensions):
-            return False
-        size = self.frames_and_points(value.shape)
+        size = self.frames_and_points(value.shape) if is_array(value) else None
         return size is not None and size[0] >= MIN_FRAMES and size[1] >= MIN_POINTS
 
 
@@ -77,6 +92,17 @@ RARER = {
     "interleaved": "points-interleaved",
     "blocked": "points-blocked",
 }
+
+
+def read_array(
+    variables: Variables, name: str, shape: str = "interleaved", count: int = 2, *, missing: bool = False
+) -> Floats:
+    """Return an array of a file, of points with so many coordinates, as (F, count, P).
+
+    `shape`: a key of `SHAPES`; `missing`: whether NaN is a missing value.
+    """
+    form = SHAPES[shape]
+    return form.arrange(numbers(variables, name, dimensions=form.dimensions, missing=missing), name, count)
 
 
 CLEARLY = 2.0  # times smoother

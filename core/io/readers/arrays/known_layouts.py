@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,12 @@ from ...files.allowance import Allowance
 from ...files.contents import check_file, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
 from ...files.variables import (
+    Layout,
     Parts,
     Variables,
-    blocked,
     cells,
     check_same_points,
     in_one_camera,
-    interleaved,
     intrinsics_of,
     is_array,
     joined,
@@ -32,6 +32,7 @@ from ...files.variables import (
     size_of,
     whole_numbers,
 )
+from .array_shapes import read_array
 from .mat import load_variables
 
 NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
@@ -40,19 +41,13 @@ CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
 
-def _tracks_and_shapes(
-    variables: Variables, names: tuple[str, str], dimensions: int = 2
+def _tracks_and_truth(
+    variables: Variables, tracks: str, truth: str, shape: str = "interleaved"
 ) -> tuple[Floats, Floats]:
-    """Return tracks (F, 2, P) and shapes (F, 3, P), of matrices or of arrays with the frames last."""
-    found = []
-    for name, rows in zip(names, (2, 3), strict=True):
-        array = numbers(variables, name, dimensions=dimensions)
-        if dimensions == 3 and len(array) != rows:
-            raise InputError(f"{name} is {size_of(array)}; accepted is {rows} x points x frames")
-        found.append(interleaved(array, name, rows) if dimensions == 2 else array.transpose(2, 0, 1))
-    tracks, shapes = found
-    check_same_points(tracks, shapes, names)
-    return tracks, shapes
+    """Return tracks (F, 2, P) and true shapes (F, 3, P), of arrays of one shape."""
+    found = read_array(variables, tracks, shape), read_array(variables, truth, shape, 3)
+    check_same_points(*found, (tracks, truth))
+    return found
 
 
 def _with_truth(tracks: Floats, shapes: Floats | None, **known: Any) -> Parts:
@@ -62,10 +57,10 @@ def _with_truth(tracks: Floats, shapes: Floats | None, **known: Any) -> Parts:
 
 def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Motion capture of Akhter et al.: W = Rs S per frame, rows interleaved; `list` counts from 1."""
-    tracks, shapes = _tracks_and_shapes(variables, ("W", "S"))
+    tracks, shapes = _tracks_and_truth(variables, "W", "S")
     rotations = translations = None
     if "Rs" in variables:
-        rotations = _full_rotations(interleaved(numbers(variables, "Rs"), "Rs", 2), len(tracks))
+        rotations = _full_rotations(read_array(variables, "Rs"), len(tracks))
         offset = (tracks - rotations[:, :2] @ shapes).mean(axis=2)
         translations = np.concatenate([offset, np.zeros((len(tracks), 1))], axis=1)
     return _with_truth(
@@ -106,7 +101,7 @@ def _edges(variables: Variables, points: int) -> Ints | None:
 
 def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Tracks W 2 x P x F of shapes S 3 x P x F and rotations R 3 x 3 x F, as in Rabaud's toolbox: W = R S."""
-    tracks, shapes = _tracks_and_shapes(variables, ("W", "S"), 3)
+    tracks, shapes = _tracks_and_truth(variables, "W", "S", "xy-points-frames")
     rotations = numbers(variables, "R", dimensions=3).transpose(2, 0, 1)
     views = _full_rotations(rotations[:, :2], len(tracks), "R")
     offset = tracks - views[:, :2] @ shapes
@@ -127,7 +122,7 @@ def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> P
 
 def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Shapes of Torresani et al.: P3_gt, all rows x, then y, then z; the tracks are its x and y."""
-    shapes = blocked(numbers(variables, "P3_gt"), "P3_gt", 3)
+    shapes = read_array(variables, "P3_gt", "blocked", 3)
     return _with_truth(
         shapes[:, :2],
         shapes,
@@ -140,16 +135,14 @@ def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions
 def read_masked(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Tracks X or M with a mask W of the same size, rows interleaved; K where the camera is calibrated."""
     name = "M" if "M" in variables else "X"
-    tracks = interleaved(numbers(variables, name, missing=True), name, 2)
-    mask = interleaved(numbers(variables, "W"), "W", 2)
+    tracks, mask = read_array(variables, name, missing=True), read_array(variables, "W")
     check_same_points(tracks, mask, (name, "W"))
-    visible: Bools = (mask != 0).all(axis=1)
     intrinsics = intrinsics_of(variables)
     return Parts(
         tracks,
         ORTHOGONAL if intrinsics is None else PERSPECTIVE,
         camera_assumed=True,
-        visible=visible,
+        visible=(mask != 0).all(axis=1),
         intrinsics=intrinsics,
         units="units" if intrinsics is None else "px",
         roles={name: "tracks", "W": "visibility"},
@@ -158,7 +151,7 @@ def read_masked(variables: Variables, path: Path, options: ReadingOptions) -> Pa
 
 def read_back(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Back: L_tracks 2 x P x F in pixels, track3D 3 x P x F in millimeters, a missing point all zero."""
-    tracks, shapes = _tracks_and_shapes(variables, ("L_tracks", "track3D"), 3)
+    tracks, shapes = _tracks_and_truth(variables, "L_tracks", "track3D", "xy-points-frames")
     absent = (shapes == 0).all(axis=1, keepdims=True)
     return Parts(
         tracks,
@@ -203,7 +196,7 @@ def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Pa
 
 def read_leap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Labels of LEAP: positions P x 2 x F in pixels, NaN where a joint is not labelled, and a skeleton."""
-    tracks = numbers(variables, "positions", dimensions=3, missing=True).transpose(2, 1, 0)
+    tracks = read_array(variables, "positions", "points-xy-frames", missing=True)
     skeleton = variables["skeleton"]
     edges = skeleton.get("edges") if isinstance(skeleton, dict) else None
     joined = is_array(edges, 2) and edges.shape[1] == 2 and edges.size > 0
@@ -221,14 +214,14 @@ def read_leap(variables: Variables, path: Path, options: ReadingOptions) -> Part
 
 def read_cameras_of_scene(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Read views of a rigid scene: W 2F x P, points Xgt 3 x P, and structs P(i).P 3 x 4 with x ~ P X."""
-    tracks = interleaved(numbers(variables, "W", missing=True), "W", 2)
+    tracks = read_array(variables, "W", missing=True)
     roles = {"W": "tracks", "Xgt": "truth", "P": "cameras", "KK": "intrinsics"}
     return _of_rigid_scene(tracks, variables, "Xgt", 3, _fields(variables["P"], "P"), roles)
 
 
 def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Read Door's views of a rigid scene: a struct {pointnr, points, index from 1}, cameras P, points U."""
-    name = next(key for key, value in variables.items() if is_views(value))
+    name = _views_of(variables) or ""
     views = variables[name]
     positions, columns = views["points"], views["index"]
     pointnr = whole_numbers(views["pointnr"], f"{name}.pointnr")
@@ -255,9 +248,13 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
     return _of_rigid_scene(tracks, variables, "U", 4, variables.get("P"), roles)
 
 
-def is_views(value: object) -> bool:
-    """Return whether a variable is the struct of Door's views."""
-    return isinstance(value, dict) and {"pointnr", "points", "index"} <= value.keys()
+def _views_of(variables: Variables) -> str | None:
+    """Return the name of the struct of Door's views."""
+    fields = {"pointnr", "points", "index"}
+    structs = (
+        name for name, value in variables.items() if isinstance(value, dict) and fields <= value.keys()
+    )
+    return next(structs, None)
 
 
 def _of_rigid_scene(
@@ -314,15 +311,10 @@ def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
 
 def read_estimated(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Pyproximal's copy of pickup: M and X_gt interleaved. Its R is an estimate, so it is no true camera."""
-    tracks, shapes = _tracks_and_shapes(variables, ("M", "X_gt"))
+    tracks, shapes = _tracks_and_truth(variables, "M", "X_gt")
     note = "R of the file is an estimate and is not used as the true camera" if "R" in variables else ""
     roles = {"M": "tracks", "X_gt": "truth", "R": "not read"}
     return _with_truth(tracks, shapes, provenance=note, roles=roles)
-
-
-def is_isometric(variables: Variables) -> bool:
-    """Return whether a file has the structs of isometric NRSfM: the image points of every frame."""
-    return _frames_of(variables) is not None
 
 
 def _frames_of(variables: Variables) -> tuple[str, Variables] | None:
@@ -389,3 +381,59 @@ def read_isometric(variables: Variables, path: Path, options: ReadingOptions) ->
         provenance=note,
         roles={owner: "tracks"} | ({} if in_scene or truth is None else {"Pgth": "truth"}) | known,
     )
+
+
+# -- as layouts ----------------------------------------------------------------------------------------------
+
+
+def _arrays(dimensions: int, *names: str) -> Callable[[Variables], bool]:
+    return lambda variables: all(is_array(variables.get(name), dimensions) for name in names)
+
+
+def _named(*names: str) -> Callable[[Variables], bool]:
+    return lambda variables: set(names) <= variables.keys()
+
+
+def _has_mask(variables: Variables) -> bool:
+    mask = variables.get("W")
+    named = any(is_array(variables.get(name), 2) for name in ("M", "X"))
+    return named and is_array(mask, 2) and bool(np.isin(np.asarray(mask), (0, 1)).all())
+
+
+def _has_estimate(variables: Variables) -> bool:
+    tracks, shapes = variables.get("M"), variables.get("X_gt")
+    return is_array(tracks, 2) and is_array(shapes, 2) and 3 * len(tracks) == 2 * len(shapes)
+
+
+def _has_shapes_alone(variables: Variables) -> bool:
+    inside = variables.get("res")
+    found = "Pgth" in variables or (isinstance(inside, dict) and "Pg" in inside)
+    return found and _frames_of(variables) is None
+
+
+KNOWN_LAYOUTS: dict[str, Layout] = {
+    "mocap": Layout(
+        "W 2F x P and S 3F x P, with Rs 2F x 3 and list E x 2 or without", _arrays(2, "W", "S"), read_mocap,
+    ),
+    "factors": Layout("W 2 x P x F, S 3 x P x F and R 3 x 3 x F", _arrays(3, "W", "S", "R"), read_factors),
+    "scene": Layout(
+        "W 2F x P of a rigid scene Xgt 3 x P, with structs P(i).P 3 x 4", _named("W", "Xgt", "P"),
+        read_cameras_of_scene,
+    ),
+    "leap": Layout(
+        "positions P x 2 x F with skeleton, of LEAP",
+        lambda v: is_array(v.get("positions"), 3) and "skeleton" in v, read_leap,
+    ),
+    "blocked-shape": Layout("P3_gt 3F x P", _named("P3_gt"), read_blocked_shape),
+    "masked": Layout("X or M 2F x P and a mask W of 0 and 1, with K or without", _has_mask, read_masked),
+    "back": Layout("L_tracks 2 x P x F and track3D 3 x P x F", _named("L_tracks", "track3D"), read_back),
+    "kinect": Layout(
+        "res.Pg or Pgth, cells of 3 x P, with K or mdh_camcalib.mat", _has_shapes_alone, read_kinect,
+    ),
+    "isometric": Layout(
+        "structs p(i).p 2 x P or 3 x P, Pgth(i).P 3 x P, with KK, or scene.m(i).p, scene.Pgth(i).P, scene.K",
+        _frames_of, read_isometric,
+    ),
+    "views": Layout("a struct of pointnr, points, index, with P and U or without", _views_of, read_views),
+    "estimated": Layout("M 2F x P and X_gt 3F x P", _has_estimate, read_estimated),
+}  # fmt: skip

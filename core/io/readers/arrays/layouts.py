@@ -22,15 +22,14 @@ from ...files.variables import (
     intrinsics_name,
     intrinsics_of,
     is_array,
-    numbers,
     shortened,
     size_of,
     times_size,
     without_batch,
 )
 from ..keypoints import sleap
-from . import known_layouts as known
-from .array_shapes import RARER, SHAPES, is_smooth
+from .array_shapes import RARER, SHAPES, is_smooth, read_array
+from .known_layouts import KNOWN_LAYOUTS
 from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
 from .visibility import could_be_tracks, with_visibility
 
@@ -39,64 +38,15 @@ LIKELY = ("tracks", "pred_tracks", "points", "coords", "trajectories", "xy", "W"
 OUTSIDE = 1.5  # of the longer side of a picture, up to which tracks may leave it
 
 
-def _has_mask(variables: Variables) -> bool:
-    mask = variables.get("W")
-    named = any(is_array(variables.get(name), 2) for name in ("M", "X"))
-    return named and is_array(mask, 2) and bool(np.isin(np.asarray(mask), (0, 1)).all())
-
-
-def _has_estimate(variables: Variables) -> bool:
-    tracks, shapes = variables.get("M"), variables.get("X_gt")
-    return is_array(tracks, 2) and is_array(shapes, 2) and 3 * len(tracks) == 2 * len(shapes)
-
-
-def _has_shapes_alone(variables: Variables) -> bool:
-    inside = variables.get("res")
-    found = "Pgth" in variables or (isinstance(inside, dict) and "Pg" in inside)
-    return found and not known.is_isometric(variables)
-
-
-LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
-    "mocap": Layout(
-        "W 2F x P and S 3F x P, with Rs 2F x 3 and list E x 2 or without",
-        lambda v: is_array(v.get("W"), 2) and is_array(v.get("S"), 2), known.read_mocap,
-    ),
-    "factors": Layout(
-        "W 2 x P x F, S 3 x P x F and R 3 x 3 x F",
-        lambda v: all(is_array(v.get(name), 3) for name in "WSR"), known.read_factors,
-    ),
-    "scene": Layout(
-        "W 2F x P of a rigid scene Xgt 3 x P, with structs P(i).P 3 x 4",
-        lambda v: {"W", "Xgt", "P"} <= v.keys(), known.read_cameras_of_scene,
-    ),
-    "leap": Layout(
-        "positions P x 2 x F with skeleton, of LEAP",
-        lambda v: is_array(v.get("positions"), 3) and "skeleton" in v, known.read_leap,
-    ),
-    "blocked-shape": Layout("P3_gt 3F x P", lambda v: "P3_gt" in v, known.read_blocked_shape),
-    "masked": Layout(
-        "X or M 2F x P and a mask W of 0 and 1, with K or without", _has_mask, known.read_masked,
-    ),
-    "back": Layout(
-        "L_tracks 2 x P x F and track3D 3 x P x F",
-        lambda v: {"L_tracks", "track3D"} <= v.keys(), known.read_back,
-    ),
-    "kinect": Layout(
-        "res.Pg or Pgth, cells of 3 x P, with K or mdh_camcalib.mat", _has_shapes_alone, known.read_kinect,
-    ),
-    "isometric": Layout(
-        "structs p(i).p 2 x P or 3 x P, Pgth(i).P 3 x P, with KK, or scene.m(i).p, scene.Pgth(i).P, scene.K",
-        known.is_isometric, known.read_isometric,
-    ),
-    "views": Layout(
-        "a struct of pointnr, points, index, with P and U or without",
-        lambda v: any(map(known.is_views, v.values())), known.read_views,
-    ),
-    "estimated": Layout("M 2F x P and X_gt 3F x P", _has_estimate, known.read_estimated),
-    "sleap": Layout(
-        "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis,
-    ),
-}  # fmt: skip
+LAYOUTS: dict[str, Layout] = (
+    TRACKER_LAYOUTS
+    | KNOWN_LAYOUTS
+    | {
+        "sleap": Layout(
+            "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis
+        )
+    }
+)
 
 
 def parts_of(file: LoadedFile, options: ReadingOptions) -> Parts:
@@ -276,23 +226,18 @@ def _read_named(file: LoadedFile, options: ReadingOptions) -> Parts:
 
 def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = False) -> Parts:
     """Read one array by its shape, with K where the file has one; `guess`: whether nobody named the shape."""
-    if name not in variables:
-        raise InputError(f"{shortened(name)} is absent; there are {describe(variables)}")
-    form = SHAPES[shape]
-    array = numbers({name: without_batch(variables[name])}, name, dimensions=form.dimensions, missing=True)
-    if form.dimensions == 3 and form.frames_and_points(array.shape) is None:
-        raise InputError(f"{name} is {size_of(array)}; layout {shape} accepts {form.summary}")
+    tracks = read_array(variables, name, shape, missing=True)
     guesses: tuple[str, ...] = ()
-    tracks = form.arrange(array, name)
+    found = f"{name} ({size_of(variables[name])})"
     if guess and shape in RARER:
         by_points = tracks.transpose(0, 2, 1)
         if is_smooth(by_points, axis=1):
             raise InputError(
-                f"{name} ({size_of(array)}) is smooth along the axis of its points, so that these are "
+                f"{found} is smooth along the axis of its points, so that these are "
                 "probably first: give --order ntxy (order=), or --order tnxy where the frames are"
             )
         if shape == "frames-points-xy" and not is_smooth(by_points, axis=0):
-            guesses = (f"the first axis of {name} ({size_of(array)}) is taken for the frames (--order)",)
+            guesses = (f"the first axis of {found} is taken for the frames (--order)",)
     intrinsics = intrinsics_of(variables)
     return Parts(
         tracks,
@@ -300,7 +245,7 @@ def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = Fa
         camera_assumed=True,
         intrinsics=intrinsics,
         units="units",
-        provenance=f"tracks are {name} of the file, read as {form.summary}",
+        provenance=f"tracks are {name} of the file, read as {SHAPES[shape].summary}",
         shape=shape,
         guesses=guesses,
         roles={name: "tracks"},

@@ -38,7 +38,7 @@ from ...files.variables import (
     times_size,
     without_batch,
 )
-from .array_shapes import SHAPES, is_smooth
+from .array_shapes import SHAPES, is_smooth, read_array
 from .visibility import fits_as_mask, with_mask
 
 MODEL_SIDE = 256  # pixels of the picture that TAPIR computes in
@@ -142,7 +142,7 @@ def read_tracker(variables: Variables, options: ReadingOptions, key: str) -> Par
     name, mask = pair
     points_first = tracker.points_first if options.order is None else options.order == "ntxy"
     shape = SHAPES[ORDERS[points_first]]
-    array = numbers({name: without_batch(variables[name])}, name, dimensions=3, missing=True)
+    array = numbers(variables, name, dimensions=3, missing=True)
     if options.order is None and is_smooth(array, axis=1 - int(points_first)):
         first, order = ("points", "tnxy") if points_first else ("frames", "ntxy")
         raise InputError(
@@ -198,15 +198,13 @@ def _scaled(variables: Variables, parts: Parts, options: ReadingOptions, largest
     if largest > RELATIVE:
         guess = f"{parts.tracks_name} are taken for pixels; TAP-Vid writes shares of the picture, 0 to 1"
         return replace(parts, guesses=(guess,))
-    size, name = options.image_size, "--size"
-    if size is None:
-        size, name = picture_size(variables), "video"
+    size = options.image_size or picture_size(variables)
     if size is None:
         raise InputError(
             f"{parts.tracks_name} are relative to the picture, from 0 to 1, and its size is not in the file; "
             "give it by --size WIDTHxHEIGHT (size=)"
         )
-    return times_size(parts, size, f" ({name})")
+    return times_size(parts, size, " (video)" if options.size is None else " (--size)")
 
 
 def picture_size(variables: Variables) -> tuple[int, int] | None:
@@ -224,7 +222,7 @@ def picture_size(variables: Variables) -> tuple[int, int] | None:
 # -- trackers that give points in space ----------------------------------------------------------------------
 
 
-def is_world(variables: Variables) -> bool:
+def _is_world(variables: Variables) -> bool:
     """Return whether a file has the points of TAPIP3D or SpatialTrackerV2 with their cameras."""
     named = {"visibs", "intrinsics", "extrinsics"} <= variables.keys()
     return named and _has_coordinates(variables.get("coords"), 3)
@@ -234,7 +232,7 @@ def read_world(variables: Variables, path: Path, options: ReadingOptions) -> Par
     """Return the projections of points in the world, which are another reconstruction to compare with."""
     v2 = "unc_metric" in variables or "confs" in variables
     producer = "SpatialTrackerV2" if v2 else "TAPIP3D"
-    shapes = _points(variables, "coords")
+    shapes = read_array(variables, "coords", ORDERS[False], 3, missing=True)
     cameras = _per_frame(variables, "extrinsics", len(shapes), ((4, 4), (3, 4)))
     intrinsics = _per_frame(variables, "intrinsics", len(shapes), ((3, 3),))
     same = bool(np.abs(intrinsics - intrinsics[0]).max() <= 1e-3 * intrinsics[0, 0, 0])
@@ -258,21 +256,16 @@ def read_world(variables: Variables, path: Path, options: ReadingOptions) -> Par
     )
 
 
-def is_camera_frame(variables: Variables) -> bool:
-    """Return whether a file is of TAPVid-3D."""
-    name = _truth_name(variables)
-    return name is not None and {"visibility", "fx_fy_cx_cy"} <= variables.keys()
-
-
 def _truth_name(variables: Variables) -> str | None:
-    return next((name for name in ("tracks_XYZ", "tracks_xyz") if name in variables), None)
+    """Return the name of the true points in a file of TAPVid-3D."""
+    known = {"visibility", "fx_fy_cx_cy"} <= variables.keys()
+    return next((name for name in ("tracks_XYZ", "tracks_xyz") if known and name in variables), None)
 
 
 def read_camera_frame(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Return the projections of TAPVid-3D's true points, which are in meters in the frame of the camera."""
-    name = _truth_name(variables)
-    assert name is not None  # it was recognized by it
-    shapes = METER * _points(variables, name)
+    name = _truth_name(variables) or ""
+    shapes = METER * read_array(variables, name, ORDERS[False], 3, missing=True)
     four = numbers(variables, "fx_fy_cx_cy", dimensions=1)
     if four.shape != (4,) or four[:2].min() <= 0:
         raise InputError(f"fx_fy_cx_cy is {four.tolist()}; accepted are four numbers, fx and fy positive")
@@ -289,14 +282,6 @@ def read_camera_frame(variables: Variables, path: Path, options: ReadingOptions)
         provenance=f"tracks are projected from the true 3-D points {name}, without noise",
         roles={name: "tracks", "fx_fy_cx_cy": "intrinsics"},
     )
-
-
-def _points(variables: Variables, name: str) -> Floats:
-    """Return points (F, N, 3) of a file as (F, 3, N)."""
-    value = numbers({name: without_batch(variables[name])}, name, dimensions=3, missing=True)
-    if value.shape[2] != 3:
-        raise InputError(f"{name} is {size_of(value)}; accepted is frames x points x 3")
-    return value.transpose(0, 2, 1)
 
 
 def _per_frame(variables: Variables, name: str, frames: int, accepted: tuple[tuple[int, int], ...]) -> Floats:
@@ -340,8 +325,6 @@ def _layout(key: str, tracker: Tracker) -> Layout:
 
 
 TRACKER_LAYOUTS: dict[str, Layout] = {key: _layout(key, tracker) for key, tracker in TRACKERS.items()} | {
-    "tapip3d": Layout("coords F x P x 3 with visibs, intrinsics, extrinsics", is_world, read_world),
-    "tapvid3d": Layout(
-        "tracks_XYZ F x P x 3 with visibility, fx_fy_cx_cy", is_camera_frame, read_camera_frame
-    ),
+    "tapip3d": Layout("coords F x P x 3 with visibs, intrinsics, extrinsics", _is_world, read_world),
+    "tapvid3d": Layout("tracks_XYZ F x P x 3 with visibility, fx_fy_cx_cy", _truth_name, read_camera_frame),
 }

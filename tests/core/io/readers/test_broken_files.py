@@ -127,7 +127,7 @@ MAT: dict[str, dict[str, Any]] = {
     r"Pgth has depth -20.* at frame 1, point 1; accepted are points in front": {
         "Pgth": cells([np.full((3, 6), -20.0), numbers(3)]), "K": np.eye(3)
     },
-    r"K is .*; accepted is an upper triangular camera matrix": {
+    r"K is .*; accepted is \[\[fx, skew, cx\], \[0, fy, cy\], \[0, 0, 1\]\] with zeros there": {
         "M": numbers(), "W": mask(), "K": np.ones((3, 3))
     },
     r"u.pointnr is -1; accepted is the number of the points": {"u": VIEWS | {"pointnr": -1.0}},
