@@ -225,7 +225,8 @@ def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bo
         raise InputError(f"{shortened(name)} is absent; there are {describe(variables)}")
     value = without_batch(variables[name])
     if not is_array(value, dimensions):
-        raise InputError(f"{name} is {size_of(variables[name])}; accepted is an array of {dimensions} dimensions")
+        found = size_of(variables[name])
+        raise InputError(f"{name} is {found}; accepted is an array of {dimensions} dimensions")
     array = real_numbers(value, name)
     check_finite(array, name, missing=missing)
     return array

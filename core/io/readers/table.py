@@ -31,8 +31,8 @@ from .arrays.npz import interpret_npz, load_npz
 from .arrays.saved_arrays import interpret_npy, interpret_pickle, load_npy, load_pickle
 from .geometry import markers, scenes
 from .keypoints import json_poses, sleap
-from .tables import deeplabcut
-from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv
+from .tables import wide
+from .tables.csv import interpret_csv, is_csv, load_csv
 
 GROUP = "nrsfm.readers"
 LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
@@ -83,9 +83,8 @@ class ReaderPlugin(OneLine):
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
     variables = load_variables(content)
-    if isinstance(variables.get(deeplabcut.FRAME), dict):
-        table = deeplabcut.table_of_frame(variables)
-        return LoadedTable(path, content, *deeplabcut.arrays_of(table), table=table)
+    if isinstance(variables.get(wide.FRAME), dict):
+        return wide.load_poses(path, content, wide.table_of_frame(variables))
     if sleap.is_project(variables):
         with refusing_damage(path, "a project of SLEAP"):
             variables = sleap.analysis_of(variables, len(content))
@@ -94,7 +93,7 @@ def _load_mat(path: Path, content: bytes) -> LoadedFile:
 
 
 def _interpret_mat(file: LoadedFile, options: ReadingOptions) -> Parts:
-    return interpret_csv(file, options) if isinstance(file, LoadedTable) else parts_of(file, options)
+    return wide.read_poses(file, options) if wide.is_poses(file.variables) else parts_of(file, options)
 
 
 def _load_text(path: Path, content: bytes) -> LoadedFile:

@@ -12,10 +12,7 @@ that has no line, no x and y, or `visible` 0 is missing. Other names of these co
 
 A line of one word and empty fields ends a part, of which one is read, like one of several individuals.
 
-A wide table has one line per frame and columns x0,y0,x1,y1 or nose_x,nose_y,nose_score, with a column of
-frames or without. Anipose writes 3-D points in one, nose_x,nose_y,nose_z,nose_error: see `markers`.
-
-The table of DeepLabCut and Lightning Pose is that of the module `deeplabcut`.
+A table with one line per frame is that of the module `wide`.
 """
 
 from __future__ import annotations
@@ -25,7 +22,6 @@ from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -35,10 +31,9 @@ from ....foundation.exceptions import InputError
 from ....foundation.types import Bools, Floats, Ints
 from ...files.allowance import Allowance
 from ...files.reading_options import NO_MASK, ReadingOptions
-from ...files.variables import LoadedFile, Parts
-from ..geometry.markers import turning_views
-from ..keypoints.poses import CUTOFF, HALF, chosen_individual, gaps_in, in_pixels
-from . import deeplabcut
+from ...files.variables import LoadedFile, Parts, joined
+from ..keypoints.poses import chosen_individual, gaps_in, in_pixels
+from . import wide
 from .delimited import Table, parse_table
 
 _COLUMNS = ("frame", "point", "x", "y")
@@ -56,14 +51,6 @@ SYNONYMS = {
     "individual": "individual individuals animal person personid subject instance",
 }
 _HIDDEN = ("occluded", "isoccluded", "hidden")
-# What a column of a wide table is of its point.
-_OF_POINT = {
-    **{name: name for name in "xyz"},
-    **dict.fromkeys("likelihood score confidence conf visibility visible vis v c".split(), "score"),
-    **dict.fromkeys(("error", "ncams"), "3-D"),
-}  # fmt: skip
-_FIRST = re.compile(r"([a-z]+)[ _.-]?(\d+)|([xyz])[ _.-](.+)", re.IGNORECASE)  # x0, x_nose
-_LAST = re.compile(r"(.+)[ _.-]([a-z]+)|(.*\d)([xyzvc])", re.IGNORECASE)  # nose_x, p1x
 _LONGEST_HEADER = 1000  # bytes, of which the first names decide
 _CHARACTER = 4  # bytes, in an array
 _MOST_NAMED = 12
@@ -87,13 +74,13 @@ def is_csv(content: bytes) -> bool:
     return names[:4] == _COLUMNS or (len(names) > 1 and names[0] == "scorer")
 
 
-def load_csv(path: Path, content: bytes) -> LoadedTable:
+def load_csv(path: Path, content: bytes) -> LoadedFile:
     """Return the columns of a table by their names, those of DeepLabCut as arrays of all points."""
     table = parse_table(content)
     if not table.rows:
         raise InputError("there is no line after the header; at least 2 frames of 4 points are needed")
-    if deeplabcut.is_pose_table(table):
-        return LoadedTable(path, content, *deeplabcut.arrays_of(table), table=table)
+    if wide.is_pose_table(table):
+        return wide.load_poses(path, content, table)
     allowance = Allowance(len(content))
     variables = {name: _values(table, column, allowance) for column, name in enumerate(table.columns)}
     individual = _found_columns(table).get("individual")
@@ -113,20 +100,40 @@ def _values(table: Table, column: int, allowance: Allowance) -> object:
 
 def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks of a table."""
-    assert isinstance(file, LoadedTable)  # it is what `load_csv` returned
+    if not isinstance(file, LoadedTable):
+        return wide.read_poses(file, options)
     table = file.table
-    if deeplabcut.is_pose_table(table):
-        return deeplabcut.read(file, table, options)
     found = _named_columns(table, options.columns) if options.columns else _found_columns(table)
+    points = wide.points_of(table).get("", {})
+    frames: Ints | None
     if found.keys() >= set(_COLUMNS):
-        return _read_long(table, found, options, len(file.content))
-    points = _points_of(table)
-    if len(points) < MIN_POINTS:
+        parts, frames = _read_long(table, found, options, len(file.content))
+    elif len(points) < MIN_POINTS:
         raise InputError(
             f"the columns are {_listed(table.columns)}; it is not clear which are frame, point, x and y: "
             f"name them by {COLUMNS_OPTION}, or x0,y0,x1,y1,..."
         )
-    return _read_wide(table, points, options)
+    else:
+        parts = wide.read_wide(table, points, options)
+        if parts.shapes is not None:
+            return parts  # views of 3-D points
+        frames = _frames_of(table, points, found.get("frame"))
+    roles, columns = dict(parts.roles), table.columns
+    if frames is not None:
+        roles.setdefault(columns[found["frame"]], "frames")
+    unread = [n for index, n in enumerate(columns) if n and (n not in roles or n in columns[:index])]
+    gaps = [] if frames is None else gaps_in(frames, "line", LEFT_OUT)
+    notes = gaps + ([f"not read: {_listed(unread)}"] if unread else [])
+    parts = replace(
+        parts,
+        camera=CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
+        camera_assumed=True,
+        units="units",
+        guesses=(*parts.guesses, *gaps),
+        provenance=joined(parts.provenance, *notes),
+        roles=roles,
+    )
+    return in_pixels(parts, options)
 
 
 def _listed(names: SequenceOf[str]) -> str:
@@ -166,41 +173,13 @@ def _named_columns(table: Table, asked: str) -> dict[str, int]:
     return named
 
 
-def _parts(
-    table: Table,
-    tracks: Floats,
-    visible: Bools,
-    frames: Ints | None,
-    notes: list[str],
-    guesses: list[str],
-    options: ReadingOptions,
-    **known: Any,
-) -> Parts:
-    """Return tracks (F, 2, P), with sentences on frames without a line and on columns that are not read."""
-    gaps = [] if frames is None else gaps_in(frames, "line", LEFT_OUT)
-    columns, roles = table.columns, known["roles"]
-    left_out = [
-        name for index, name in enumerate(columns) if name and (name not in roles or name in columns[:index])
-    ]
-    notes = notes + gaps + ([f"not read: {_listed(left_out)}"] if left_out else [])
-    parts = Parts(
-        tracks,
-        CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
-        camera_assumed=True,
-        units="units",
-        visible=visible,
-        guesses=(*guesses, *gaps),
-        provenance="; ".join(notes),
-        **known,
-    )
-    return in_pixels(parts, options)
-
-
 # -- long tables ---------------------------------------------------------------------------------------------
 
 
-def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, stored: int) -> Parts:
-    """Return the tracks of a table with one line per observation, of a file of so many bytes."""
+def _read_long(
+    table: Table, found: dict[str, int], options: ReadingOptions, stored: int
+) -> tuple[Parts, Ints]:
+    """Return the tracks and the frames of a table with one line per observation, of so many bytes."""
     reading = {"columns": ",".join(f"{role}={table.columns[index]}" for role, index in found.items())}
     if "individual" in found:
         table, reading["individual"] = _of_individual(table, found, options)
@@ -218,20 +197,17 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
         raise InputError(f"line {table.lines[row]} is a second one for frame {frames[row]}, point {point}")
     xy = table.numbers([found["x"], found["y"]])
     seen: Bools = np.asarray(np.isfinite(xy).all(axis=1))
-    column, hidden = _mask_column(table, found, options)
     roles = {table.columns[index]: "tracks" for role, index in found.items() if role in _COLUMNS}
-    notes: list[str] = []
-    guesses: list[str] = []
-    if column is not None:
-        seen, least = _seen_in_lines(table, column, hidden, xy, options)
-        name = table.columns[column]
-        roles[name] = "visibility"
-        reading["visible"] = f"~{name}" if hidden else name
+    note = ""
+    mask = _mask_of(table, found, options)
+    name, hidden = mask.removeprefix("~"), mask.startswith("~")
+    if name != NO_MASK:
+        seen, least = _seen_in_lines(table, name, hidden, xy, options)
+        roles[name], reading["visible"] = "visibility", mask
         if least is not None:
             reading["threshold"] = f"{least:g}"
             marked = "hidden" if hidden else "visible"
-            notes.append(f"{name} is a score, and a point is {marked} from {least:g} on (threshold)")
-            guesses += notes if options.threshold is None else []
+            note = f"{name} is a score, and a point is {marked} from {least:g} on (threshold)"
     Allowance(stored).use_array((len(there), 2, len(labels)), 8)
     tracks = np.full((len(there), 2, len(labels)), np.nan)
     visible = np.zeros((len(there), len(labels)), dtype=bool)
@@ -239,9 +215,16 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
     visible[rows, columns] = seen
     if "individual" in found:
         roles[table.columns[found["individual"]]] = "names"
-    names = None if isinstance(labels, np.ndarray) else tuple(labels)
-    known = {"point_names": names, "roles": roles, "reading": reading}
-    return _parts(table, tracks, visible, there, notes, guesses, options, **known)
+    return Parts(
+        tracks,
+        CameraModel.ORTHOGONAL,
+        visible=visible,
+        point_names=None if isinstance(labels, np.ndarray) else tuple(labels),
+        guesses=(note,) if note and options.threshold is None else (),
+        provenance=note,
+        roles=roles,
+        reading=reading,
+    ), there
 
 
 def _of_individual(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[Table, str]:
@@ -282,23 +265,23 @@ def _points(table: Table, column: int) -> tuple[Ints | list[str], Ints]:
     return labels, columns
 
 
-def _mask_column(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[int | None, bool]:
-    """Return the column that says what is visible, None for none, and whether it marks what is hidden."""
-    if options.visible is None:
-        column = found.get("visible")
-        return column, column is not None and _plain(table.columns[column]) in _HIDDEN
-    name = options.visible.removeprefix("~")
-    if name != NO_MASK and name not in table.columns:
+def _mask_of(table: Table, found: dict[str, int], options: ReadingOptions) -> str:
+    """Return the column that says what is visible, as the option `visible` has it."""
+    if options.visible is None and "visible" in found:
+        name = table.columns[found["visible"]]
+        return f"~{name}" if _plain(name) in _HIDDEN else name
+    mask = options.visible or NO_MASK
+    if (name := mask.removeprefix("~")) not in (NO_MASK, *table.columns):
         raise InputError(f"there is no column {name!r}; there are {_listed(table.columns)}")
-    return None if name == NO_MASK else table.columns.index(name), options.visible.startswith("~")
+    return mask
 
 
 def _seen_in_lines(
-    table: Table, column: int, hidden: bool, xy: Floats, options: ReadingOptions
+    table: Table, name: str, hidden: bool, xy: Floats, options: ReadingOptions
 ) -> tuple[Bools, float | None]:
     """Return which lines are of a visible point, and the threshold where the column holds scores."""
     absent: Bools = np.asarray(np.isnan(xy).any(axis=1))
-    flags, name = table.numbers([column])[:, 0], table.columns[column]
+    flags = table.numbers([table.columns.index(name)])[:, 0]
     if options.threshold is None and (name == "visible" or np.isin(flags[~np.isnan(flags)], (0, 1)).all()):
         bad = ~np.isin(flags, (0, 1)) | (absent & ((flags == 1) != hidden))
         if bad.any():
@@ -308,76 +291,23 @@ def _seen_in_lines(
                 f"{xy[row, 1]:g}; accepted is {int(not hidden)} with two numbers, or {int(hidden)}"
             )
         return np.asarray((flags == 1) != hidden), None
-    least = _least(name, options)
+    least = wide.usual_threshold(name) if options.threshold is None else options.threshold
     seen = (flags < least) if hidden else (flags >= least)  # both are false where the score is NaN
     return np.asarray(seen & ~absent), least
 
 
-def _least(name: str, options: ReadingOptions) -> float:
-    """Return the score from which on a point is visible."""
-    usual = CUTOFF if "likelihood" in name.lower() else HALF
-    return usual if options.threshold is None else options.threshold
-
-
-# -- wide tables ---------------------------------------------------------------------------------------------
-
-
-def _points_of(table: Table) -> dict[str, dict[str, int]]:
-    """Return the columns of each point of a wide table: {"nose": {"x": 1, "y": 2}}."""
-    points: dict[str, dict[str, int]] = {}
-    for index, name in enumerate(table.columns):
-        for pattern, of_point, of_kind in ((_LAST, 0, 1), (_FIRST, 1, 0)):
-            match = pattern.fullmatch(name)
-            groups = [group for group in match.groups() if group is not None] if match else []
-            kind = _OF_POINT.get(groups[of_kind].lower()) if groups else None
-            if kind is not None:
-                points.setdefault(groups[of_point], {}).setdefault(kind, index)
-                break
-    return {point: columns for point, columns in points.items() if {"x", "y"} <= columns.keys()}
-
-
-def _read_wide(table: Table, points: dict[str, dict[str, int]], options: ReadingOptions) -> Parts:
-    """Return the tracks of a table with one line per frame."""
-    names = list(points)
-    places = np.stack([table.numbers([points[name][axis] for name in names]) for axis in "xy"], axis=1)
-    numbered = all(name.isdigit() for name in names)
-    point_names = None if numbered else tuple(names)
-    roles = {
-        table.columns[index]: "scores" if kind == "score" else "tracks"
-        for columns in points.values()
-        for kind, index in columns.items()
-        if kind in ("x", "y", "score")
-    }
-    if all({"z", "3-D"} <= columns.keys() for columns in points.values()):
-        depths = table.numbers([points[name]["z"] for name in names])
-        shapes = np.concatenate([places, depths[:, None]], axis=1)
-        return replace(turning_views(shapes, "units"), point_names=point_names, producer="Anipose")
-    visible: Bools = np.asarray(np.isfinite(places).all(axis=1))
-    notes: list[str] = []
-    guesses: list[str] = []
-    reading: dict[str, str] = {}
-    scored = [number for number, name in enumerate(names) if "score" in points[name]]
-    if scored and options.visible != NO_MASK:
-        first = table.columns[points[names[scored[0]]]["score"]]
-        scores = table.numbers([points[names[number]]["score"] for number in scored])
-        least = _least(first, options)
-        visible[:, scored] &= scores >= least
-        notes.append(f"a point is visible where its score ({first}, ...) is at least {least:g} (threshold)")
-        if options.threshold is None and not np.isin(scores[np.isfinite(scores)], (0, 1)).all():
-            guesses.append(notes[-1])
-        reading["threshold"] = f"{least:g}"
-    frame, numbers = _found_columns(table).get("frame"), None
-    if frame is not None and table.columns[frame] not in roles:
-        roles[table.columns[frame]] = "frames"
-        numbers = _whole(table, frame, "frame")
-        if (np.diff(numbers) <= 0).any():
-            row = int((np.diff(numbers) <= 0).argmax()) + 1
-            raise InputError(
-                f"line {table.lines[row]} has frame {numbers[row]} after frame {numbers[row - 1]}; "
-                "accepted are increasing frames"
-            )
-    known = {"point_names": point_names, "roles": roles, "reading": reading}
-    return _parts(table, places, visible, numbers, notes, guesses, options, **known)
+def _frames_of(table: Table, points: wide.Points, column: int | None) -> Ints | None:
+    """Return the frames of a table with one line for each, None where no column has them."""
+    if column is None or any(column in columns.values() for columns in points.values()):
+        return None
+    frames = _whole(table, column, "frame")
+    if (np.diff(frames) <= 0).any():
+        row = int((np.diff(frames) <= 0).argmax()) + 1
+        raise InputError(
+            f"line {table.lines[row]} has frame {frames[row]} after frame {frames[row - 1]}; accepted are "
+            "increasing frames"
+        )
+    return frames
 
 
 # -- writing -------------------------------------------------------------------------------------------------
