@@ -33,16 +33,15 @@ class ReadingOptions(OneLine):
     columns: str | None = None
 
     def __post_init__(self) -> None:
-        if self.camera is not None and not isinstance(self.camera, CameraModel):
-            names = [model.value for model in CameraModel]
-            _check_one_of("camera", self.camera, names)
+        choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
+        for name, accepted in choices.items():
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, CameraModel) or value in accepted):
+                raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
+        if self.camera is not None:
             object.__setattr__(self, "camera", CameraModel(self.camera))
         if self.frame_base not in (0, 1):
             raise InputError(f"frame base is {self.frame_base}; accepted are 1 and 0")
-        if self.order is not None:
-            _check_one_of("order", self.order, ORDERS)
-        if self.xy is not None:
-            _check_one_of("xy", self.xy, COORDINATES)
         if self.size is not None and _SIZE.fullmatch(self.size) is None:
             raise InputError(f"size is {self.size!r}; accepted is WIDTHxHEIGHT in pixels, like 1280x720")
         if self.threshold is not None:
@@ -74,11 +73,6 @@ class ReadingOptions(OneLine):
         if self.camera is not None:
             changed["camera"] = CameraModel(self.camera).value
         return changed
-
-
-def _check_one_of(name: str, value: object, accepted: list[str] | tuple[str, ...]) -> None:
-    if value not in accepted:
-        raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
 
 
 READING_OPTIONS = tuple(entry.name for entry in fields(ReadingOptions))

@@ -9,8 +9,7 @@ from pathlib import Path
 from ...data.sequence import CameraModel, Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import OneLine
-from ..files.allowance import memory_limit
-from ..files.contents import check_file, parse_mask, read_bytes, sequence_name
+from ..files.contents import parse_mask, read_bytes, sequence_name
 from ..files.reading_options import ReadingOptions
 from .arrays.known_layouts import CAMERA_FILE
 from .arrays.saved_arrays import tracks_of_mask
@@ -218,7 +217,4 @@ def _challenge_entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
 
 
 def _line_count(file: Path) -> int:
-    if not file.is_file() or check_file(file) > memory_limit():
-        return 0
-    with file.open("rb") as stream:
-        return sum(1 for line in stream if line.strip())
+    return len([line for line in read_bytes(file).splitlines() if line.strip()]) if file.is_file() else 0

@@ -8,7 +8,6 @@ links lead to is read once.
 from __future__ import annotations
 
 import io
-import math
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
@@ -27,14 +26,18 @@ _TOO_LARGE = Unread("more than a file of this size may need, and not read")
 
 
 def load_variables(content: bytes) -> Variables:
-    """Return the variables of a MATLAB file: arrays, lists for cells, dicts for structs.
+    """Return the variables of a MATLAB or HDF5 file: arrays, lists for cells, dicts for structs and groups.
 
     Text, function handles and the like are left out.
     """
-    if is_hdf5(content):
-        return _load_hdf5(content)
-    found: Variables = read_limited(_read, content)
-    return found
+    hdf5 = is_hdf5(content)
+    if hdf5 and find_spec("h5py") is None:
+        raise InputError(
+            "is HDF5, as MATLAB 7.3, SLEAP and DeepLabCut write it, which needs h5py: pip install "
+            "'nrsfm-gui[hdf5]'; or save it in MATLAB with -v7, or as csv"
+        )
+    found: Variables = read_limited(_read_hdf5 if hdf5 else _read, content)
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _read(content: bytes, allowance: Allowance) -> Variables:
@@ -65,8 +68,7 @@ def _loaded(content: bytes, names: list[str] | None) -> Variables:
 
     stream: Any = io.BytesIO(content)
     values = loadmat(stream, struct_as_record=False, variable_names=names)
-    found = {name: _plain(value) for name, value in values.items() if not name.startswith("__")}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: _plain(value) for name, value in values.items() if not name.startswith("__")}
 
 
 def _plain(value: Any) -> Any:
@@ -94,24 +96,12 @@ def _plain(value: Any) -> Any:
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 _TEXT = 512  # bytes that MATLAB puts before it
-_MOST_AXES = 32
 _NAMES = "values_block_0_kind"  # attribute of a table in which pandas keeps the names of its columns
 
 
 def is_hdf5(content: bytes) -> bool:
     """Return whether bytes are HDF5, where MATLAB puts it (after 512 bytes of text) or at the beginning."""
     return content.startswith(_MAGIC) or content[_TEXT : _TEXT + len(_MAGIC)] == _MAGIC
-
-
-def _load_hdf5(content: bytes) -> Variables:
-    """Return the variables of a file: arrays, lists for cells, dicts for groups."""
-    if find_spec("h5py") is None:
-        raise InputError(
-            "is HDF5, as MATLAB 7.3, SLEAP and DeepLabCut write it, which needs h5py: pip install "
-            "'nrsfm-gui[hdf5]'; or save it in MATLAB with -v7, or as csv"
-        )
-    found: Variables = read_limited(_read_hdf5, content)
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _read_hdf5(content: bytes, allowance: Allowance) -> Variables:
@@ -183,10 +173,7 @@ class _Tree:
             return item.asstr(errors="replace")[()].astype(str) if item.shape else None
         value = np.asarray(item[()])
         if empty:
-            shape = tuple(int(size) for size in value.ravel()[:_MOST_AXES])
-            if math.prod(shape) != 0 or min(shape) < 0:
-                raise ValueError("an empty variable is not empty")
-            return np.zeros(shape)
+            return np.zeros(tuple(int(size) for size in value.ravel()))
         if references:
             return [self._value(self._file[each]) if each else None for each in value.ravel()]
         if value.dtype.names:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import io
 import pickle
-import pickletools
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -173,10 +172,7 @@ def unpickle(content: bytes) -> Any:
 
 
 def _read(content: bytes, _allowance: Allowance) -> Any:
-    for operation, argument, _ in pickletools.genops(content):
-        if "PUT" in operation.name and int(str(argument)) > len(content):  # memory is taken for all below it
-            raise _refused("numbers its values with gaps")
-    return _converted(_Unpickler(io.BytesIO(content), encoding="latin1").load(), 0, {})
+    return _converted(_Unpickler(io.BytesIO(content), encoding="latin1").load(), 0)
 
 
 def _refused(found: str) -> InputError:
@@ -266,29 +262,20 @@ class _Unpickler(pickle.Unpickler):
         return partial(function)
 
 
-def _converted(value: Any, depth: int, made: dict[int, Any]) -> Any:
-    """Return what was unpickled as array, list or dict; `made`: what was returned by the id of each."""
+def _converted(value: Any, depth: int) -> Any:
+    """Return what was unpickled as array, list or dict."""
     if depth > DEEPEST:
         raise _refused(f"is nested more than {DEEPEST} deep")
-    if id(value) not in made:
-        made[id(value)] = _made(value, depth, made)
-    return made[id(value)]
-
-
-def _made(value: Any, depth: int, made: dict[int, Any]) -> Any:
-    """Return the same of a value that was not converted before."""
     if isinstance(value, _Array):
-        return (
-            value.value if isinstance(value.value, np.ndarray) else _converted(value.value, depth + 1, made)
-        )
+        return value.value if isinstance(value.value, np.ndarray) else _converted(value.value, depth + 1)
     if isinstance(value, dict):
         if not all(isinstance(key, str | int) for key in value):
             raise _refused("holds a dict whose keys are no text")
-        return {str(key): _converted(each, depth + 1, made) for key, each in value.items()}
+        return {str(key): _converted(each, depth + 1) for key, each in value.items()}
     if isinstance(value, list | tuple):
         if value and all(type(each) in (int, float, bool) for each in value):
             return np.array(value, dtype=np.float64)
-        return [_converted(each, depth + 1, made) for each in value]
+        return [_converted(each, depth + 1) for each in value]
     if isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 2**63):
         return np.array(value)
     if value is None:

@@ -128,7 +128,8 @@ def _load_colmap(folder: Path) -> Variables:
     models = {line.split()[0]: line.split()[1:] for line in cameras if line.strip()}
     pairs = sorted(zip(images[0::2], images[1::2], strict=True), key=lambda pair: pair[0].split()[9])
     used = [models[image.split()[8]] for image, _ in pairs]
-    matrices = np.array([_matrix(model[0], [float(each) for each in model[3:]]) for model in used])
+    lenses = [[model[3], *model[3:6]] if model[0] in _ONE_FOCAL else model[3:7] for model in used]
+    matrices = np.array([[[fx, 0, cx], [0, fy, cy], [0, 0, 1]] for fx, fy, cx, cy in lenses], np.float64)
     size = int(used[0][1]), int(used[0][2])
     keys = [np.array(points.split(), dtype=np.float64).reshape(-1, 3) for _, points in pairs]
     labels = np.unique(np.concatenate([key[:, 2] for key in keys]))
@@ -189,12 +190,6 @@ def _distorted(points: _Complex, fisheye: bool, parameters: dict[str, float]) ->
     )
     tangential = [2 * p1 * x * y + p2 * (square + 2 * x * x), p1 * (square + 2 * y * y) + 2 * p2 * x * y]
     return np.asarray(points * radial[:, None] + np.stack(tangential, axis=1), np.complex128)
-
-
-def _matrix(model: str, values: list[float]) -> Floats:
-    """Return K (3, 3) of a camera of COLMAP."""
-    fx, fy, cx, cy = (values[0], *values[:3]) if model in _ONE_FOCAL else values[:4]
-    return np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
 
 
 def _lines(file: Path) -> list[str]:
