@@ -20,7 +20,7 @@ REFUSED = {
     "external storage": "the numbers of a variable are in another file",
     "virtual array": "the numbers of a variable are in another file",
     "huge array": "needs 80000 MB of memory",
-    "huge empty array": "array is too big",
+    "huge empty array": "needs too much of memory",
     "repeated array": "needs 800 MB of memory",
 }
 
