@@ -38,15 +38,7 @@ LIKELY = ("tracks", "pred_tracks", "points", "coords", "trajectories", "xy", "W"
 OUTSIDE = 1.5  # of the longer side of a picture, up to which tracks may leave it
 
 
-LAYOUTS: dict[str, Layout] = (
-    TRACKER_LAYOUTS
-    | KNOWN_LAYOUTS
-    | {
-        "sleap": Layout(
-            "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis
-        )
-    }
-)
+LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | KNOWN_LAYOUTS | {"sleap": sleap.LAYOUT}
 
 
 def parts_of(file: LoadedFile, options: ReadingOptions) -> Parts:
@@ -54,7 +46,7 @@ def parts_of(file: LoadedFile, options: ReadingOptions) -> Parts:
     variables, visible = file.variables, options.visible or ""
     # Numbers near the limit of the format overflow in checks, which then refuse them.
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = _read_named(file, options) if options.layout else _read_found(file, options)
+        parts = _read(file, options)
         if options.xy == "yx":
             parts = replace(parts, tracks=parts.tracks[:, ::-1])
         if (matrix := intrinsics_name(variables)) is not None and parts.intrinsics is not None:
@@ -101,26 +93,26 @@ def _fitting_shapes(variables: Variables, options: ReadingOptions) -> list[tuple
     Where no shape tells two orders apart, the rarer one is left out. An array as large as a mask of tracks
     that have an axis of x and y is a mask of them, not tracks of half as many frames.
     """
+    named, tracks, order = options.layout, options.tracks, options.order
+    if named and tracks:
+        return [(named, tracks)]
+    rarer = RARER if order == "ntxy" else RARER.values()
+    likely = [key for key, s in SHAPES.items() if order is None or s.points_first == (order == "ntxy")]
     pairs = [
         (key, name)
         for name, value in sorted(variables.items())
-        if (name == options.tracks if options.tracks else could_be_tracks(name, value))
-        for key, shape in SHAPES.items()
-        if shape.fits(value)
-        and (shape.dimensions == 3 or key.endswith("blocked") == _is_blocked(name, value, options.order))
-        and key not in (RARER if options.order == "ntxy" else RARER.values())
-        and (options.order is None or shape.points_first == (options.order == "ntxy"))
+        if (name == tracks if tracks else could_be_tracks(name, value))
+        for key in ([named] if named else [key for key in likely if key not in rarer])
+        if SHAPES[key].fits(value)
+        and (named or SHAPES[key].dimensions == 3 or SHAPES[key].blocked == _is_blocked(name, value, order))
     ]
-    masks = [
-        SHAPES[key].frames_and_points(np.shape(without_batch(variables[name])))
-        for key, name in pairs
-        if SHAPES[key].dimensions == 3
-    ]
-    return [
+    with_axis = [(key, name) for key, name in pairs if SHAPES[key].dimensions == 3]
+    masks = [SHAPES[key].frames_and_points(np.shape(without_batch(variables[n]))) for key, n in with_axis]
+    return with_axis + [
         (key, name)
         for key, name in pairs
-        if SHAPES[key].dimensions == 3
-        or not any(np.shape(variables[name]) in (size, (size or ())[::-1]) for size in masks)
+        if SHAPES[key].dimensions == 2
+        and not any(np.shape(variables[name]) in (size, (size or ())[::-1]) for size in masks)
     ]
 
 
@@ -136,22 +128,35 @@ def _is_blocked(name: str, value: Any, order: str | None) -> bool:
     return bool(np.nanstd(value.reshape(2, -1, columns), axis=(1, 2)).sum() < interleaved)
 
 
-def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
-    """Read the only layout that the variables fit."""
-    variables = file.variables
-    if options.tracks is not None and options.tracks not in variables:
-        raise InputError(f"{shortened(options.tracks)} is absent; there are {describe(variables)}")
-    fitting = [name for name, layout in LAYOUTS.items() if layout.matches(variables)]
+def _read(file: LoadedFile, options: ReadingOptions) -> Parts:
+    """Read the layout that is asked for, or the only one that the variables fit."""
+    variables, named, tracks = file.variables, options.layout, options.tracks
+    if named and named not in (*LAYOUTS, *SHAPES):
+        raise InputError(
+            f"there is no layout {shortened(named)!r}; accepted are {', '.join(LAYOUTS)}, or a shape with "
+            "--tracks, like interleaved (`nrsfm formats` lists them)"
+        )
+    if tracks is not None and tracks not in variables:
+        raise InputError(f"{shortened(tracks)} is absent; there are {describe(variables)}")
+    fitting = [
+        name for name, layout in LAYOUTS.items() if named in (None, name) and layout.matches(variables)
+    ]
+    if named in LAYOUTS and not fitting:
+        raise InputError(
+            f"layout {named} needs {LAYOUTS[named].summary}; the file holds {describe(variables)}"
+        )
     if len(fitting) == 1:
         parts = LAYOUTS[fitting[0]].read(variables, file.path, options)
-        if options.tracks in (None, parts.tracks_name):
+        if tracks in (None, parts.tracks_name):
             known = {} if fitting[0] in TRACKERS else {"layout": fitting[0]}
             return replace(parts, reading={**parts.reading, **known})
+        if named:
+            raise InputError(f"tracks is {tracks!r}; those of layout {named} are {parts.tracks_name}")
     ways = {name: name for name in fitting}
     if len(fitting) <= 1:
         pairs = _fitting_shapes(variables, options)
         if len(pairs) == 1:
-            return _read_shape(variables, *pairs[0], guess=options.order is None)
+            return _read_shape(variables, *pairs[0], guess=not (named or options.order))
         if not pairs:
             raise InputError(_no_tracks(variables, options))
         ways = {f"{shape} of {shortened(name)}": f"{shape} --tracks {quote(name)}" for shape, name in pairs}
@@ -172,6 +177,11 @@ def _no_tracks(variables: Variables, options: ReadingOptions) -> str:
             "holds cameras and depths as MegaSaM writes them, and no tracks; track points in its video, and "
             "give the camera matrix by --intrinsics"
         )
+    if options.layout is not None:
+        return (
+            f"holds no array for layout {options.layout} ({SHAPES[options.layout].summary}); it holds "
+            f"{describe(variables)}; name the array by --tracks"
+        )
     order = f" in the order {options.order}" if options.order else ""
     if options.tracks is not None:
         name = shortened(options.tracks)
@@ -190,38 +200,6 @@ def _no_tracks(variables: Variables, options: ReadingOptions) -> str:
         f"tracks{order}: frames x points x 2, points x frames x 2 (--order ntxy), 2F x P, ...; name it by "
         "--tracks or --layout (`nrsfm formats` lists all)"
     )
-
-
-def _read_named(file: LoadedFile, options: ReadingOptions) -> Parts:
-    """Read the layout that was asked for."""
-    variables, name = file.variables, options.layout or ""
-    if name in LAYOUTS:
-        if not LAYOUTS[name].matches(variables):
-            raise InputError(
-                f"layout {name} needs {LAYOUTS[name].summary}; the file holds {describe(variables)}"
-            )
-        parts = LAYOUTS[name].read(variables, file.path, options)
-        if options.tracks not in (None, parts.tracks_name):
-            raise InputError(f"tracks is {options.tracks!r}; those of layout {name} are {parts.tracks_name}")
-        return parts
-    if name not in SHAPES:
-        raise InputError(
-            f"there is no layout {shortened(name)!r}; accepted are {', '.join(LAYOUTS)}, or a shape with "
-            "--tracks, like interleaved (`nrsfm formats` lists them)"
-        )
-    if options.tracks is not None:
-        return _read_shape(variables, name, options.tracks)
-    fitting = [
-        key
-        for key, value in sorted(variables.items())
-        if SHAPES[name].fits(value) and could_be_tracks(key, value)
-    ]
-    if len(fitting) != 1:
-        raise InputError(
-            f"layout {name} ({SHAPES[name].summary}) fits {', '.join(fitting) or 'none'}; it holds "
-            f"{describe(variables)}; name the array by --tracks"
-        )
-    return _read_shape(variables, name, fitting[0])
 
 
 def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = False) -> Parts:

@@ -230,10 +230,6 @@ def _from_buffer(data: Any, kind: Any, shape: Any, order: Any, axes: Any = None)
     return array
 
 
-def _scalar(kind: Any, data: Any) -> _Array:
-    return _from_buffer(data, kind, (), "C")
-
-
 def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise _refused("encodes a text")
@@ -247,7 +243,7 @@ _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
 }
 for _core in ("numpy.core", "numpy._core"):  # of NumPy 1 and 2
     _FUNCTIONS[f"{_core}.multiarray", "_reconstruct"] = _Array
-    _FUNCTIONS[f"{_core}.multiarray", "scalar"] = _scalar
+    _FUNCTIONS[f"{_core}.multiarray", "scalar"] = lambda kind, data: _from_buffer(data, kind, (), "C")
     _FUNCTIONS[f"{_core}.numeric", "_frombuffer"] = _from_buffer  # in protocol 5
 
 

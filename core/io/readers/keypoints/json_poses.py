@@ -29,7 +29,7 @@ import numpy as np
 
 from ....foundation.exceptions import InputError
 from ....foundation.types import Floats
-from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
+from ...files.allowance import FLOAT, Allowance
 from ...files.contents import check_file, parse_json, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
 from ...files.variables import LoadedFile, Parts, joined
@@ -66,11 +66,11 @@ def is_folder_of_openpose(path: Path) -> bool:
 
 def _load_folder(path: Path) -> LoadedFile:
     """Return the keypoints of each person, (F, P, 3) with the confidence last."""
-    files, stored = _frames_of(path)
+    files = sorted(path.glob(PATTERN), key=lambda file: (_parts_of_name(file), file.name))
     names = list(dict.fromkeys(_parts_of_name(file)[0] for file in files))
     if len(names) > 1:
         raise InputError(f"holds the frames of {len(names)} videos ({', '.join(names[:4])}); accepted is one")
-    allowance = Allowance(stored, ratio=_LARGEST_RATIO)
+    allowance = Allowance(sum(map(check_file, files)), ratio=_LARGEST_RATIO)
     frames = []
     for file in files:
         frames.append(_people(file))
@@ -92,18 +92,6 @@ def _load_folder(path: Path) -> LoadedFile:
                 variables[_name(number, kind)] = stacked
     individuals = tuple(f"person {number}" for number in range(1, len(people) + 1))
     return LoadedFile(path, b"", variables, individuals)
-
-
-def _frames_of(path: Path) -> tuple[list[Path], int]:
-    """Return the files of the frames in their order, and how many bytes they have."""
-    files = sorted(path.glob(PATTERN), key=lambda file: (_parts_of_name(file), file.name))
-    stored, limit = sum(check_file(file) for file in files), memory_limit()
-    if stored > limit:
-        raise InputError(
-            f"{path}: its {len(files)} frames have {stored / 1e6:.0f} MB; accepted are up to "
-            f"{limit / 1e6:.0f} MB ({VARIABLE} in GB)"
-        )
-    return files, stored
 
 
 def _name(number: int, kind: str) -> str:

@@ -27,7 +27,7 @@ from ....foundation.types import Floats, Ints
 from ...files.allowance import Allowance
 from ...files.contents import parse_json
 from ...files.reading_options import ReadingOptions
-from ...files.variables import Parts, Variables, is_array, real_numbers, whole_numbers
+from ...files.variables import Layout, Parts, Variables, is_array, real_numbers, whole_numbers
 from .poses import read_individual
 
 _BY_HAND = 0  # type of an instance that a person has placed
@@ -80,6 +80,9 @@ def read_analysis(variables: Variables, path: Path, options: ReadingOptions) -> 
         point_names=tuple(str(name) for name in variables["node_names"]),
         roles=roles | ({"edge_inds": "edges"} if joined else {}),
     )
+
+
+LAYOUT = Layout("tracks F x P x 2 x individuals with node_names, of SLEAP", is_analysis, read_analysis)
 
 
 # -- projects ------------------------------------------------------------------------------------------------

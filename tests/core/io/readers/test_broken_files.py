@@ -98,7 +98,7 @@ MAT: dict[str, dict[str, Any]] = {
     r"there is no layout 'nonsense'; accepted are .*mocap": {"A": numbers(), "layout": "nonsense"},
     r"layout back needs L_tracks .*; the file holds A 8 x 6": {"A": numbers(), "layout": "back"},
     r"B is absent; there are A 8 x 6": {"A": numbers(), "layout": "interleaved", "tracks": "B"},
-    r"layout interleaved \(2F x P, .*\) fits A, B; it holds .*; name the array by --tracks": {
+    r"fits several layouts \(interleaved of A, interleaved of B\); it holds A 8 x 6, B 8 x 6; name one by": {
         "A": numbers(), "B": numbers(), "layout": "interleaved"
     },
     r"tracks is 'S'; those of layout mocap are W": {**MOCAP, "layout": "mocap", "tracks": "S"},
