@@ -174,14 +174,15 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     """
     with naming(path):
         check_text(content)
-    lines = content.decode("latin-1").splitlines()
-    filled = [line for line in lines if line.strip()]
-    if not filled:
-        raise InputError(f"{path}: the file holds no numbers")
-    try:
-        matrix: Floats = np.loadtxt(filled, dtype=np.float64, comments=None, ndmin=2)
-    except ValueError as error:
-        raise InputError(_what_is_wrong(lines, path) or f"{path}: {reason(error)}") from error
+        text = io.StringIO(
+            content.decode("latin-1"), newline=None
+        )  # a line may end with a carriage return alone
+        if text.getvalue().isspace():
+            raise InputError("the file holds no numbers")
+        try:
+            matrix: Floats = np.loadtxt(text, dtype=np.float64, comments=None, ndmin=2)
+        except ValueError as error:
+            raise InputError(_what_is_wrong(text.getvalue()) or reason(error)) from error
     return matrix
 
 
@@ -241,23 +242,25 @@ def parse_mask(content: bytes, path: Path) -> Bools:
     return mask
 
 
-def _what_is_wrong(lines: list[str], path: Path) -> str | None:
-    """Return the sentence for the first line that is ragged or not numeric, or None."""
-    filled = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
-    first, width = filled[0][0], len(filled[0][1])
-    for number, tokens in filled:
+def _what_is_wrong(text: str) -> str:
+    """Return the sentence for the first line that is ragged or not numeric, "" where none is."""
+    first = width = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        tokens = line.split()
         for token in tokens:
             try:
                 float(token)
             except ValueError:
                 shown = token if len(token) <= 20 else token[:20] + "..."
-                return f"{path}: row {number} holds {shown!r}, which is not a number"
-        if len(tokens) != width:
+                return f"row {number} holds {shown!r}, which is not a number"
+        if tokens and not width:
+            first, width = number, len(tokens)
+        if tokens and len(tokens) != width:
             return (
-                f"{path}: row {number} has {len(tokens)} numbers, row {first} has {width}; "
-                "all rows need the same number"
+                f"row {number} has {len(tokens)} numbers, row {first} has {width}; all rows need the same "
+                "number"
             )
-    return None
+    return ""
 
 
 # -- arrays of an .npz file ----------------------------------------------------------------------------------

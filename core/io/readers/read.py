@@ -231,20 +231,12 @@ def inspect_file(path: str | os.PathLike[str], **reading: Any) -> FileContents:
 
 def _of_sequence(found: FileContents, producer: str, sequence: Sequence) -> FileContents:
     """Return the contents of a file in a format that states what each array is."""
-    parts: dict[str, tuple[str, Any]] = {
-        "tracks": ("tracks", sequence.tracks),
-        "visible": ("visibility", sequence.visible),
-        "intrinsics": ("intrinsics", sequence.intrinsics),
-        "rotations": ("cameras", sequence.rotations),
-        "truth": ("truth", None if sequence.truth is None else sequence.truth.points),
-        "edges": ("edges", sequence.edges),
-    }
-    arrays = tuple(
-        ArrayEntry(name, size_of(value), str(value.dtype), role)
-        for name, (role, value) in parts.items()
-        if value is not None
-    )
-    return replace(found, producer=producer, arrays=arrays, sequence=sequence)
+    roles = {"tracks": "tracks", "visible": "visibility", "intrinsics": "intrinsics"}
+    roles |= {"rotations": "cameras", "truth": "truth", "edges": "edges"}
+    arrays = {name: getattr(sequence, name) for name in roles if getattr(sequence, name) is not None}
+    if sequence.truth is not None:
+        arrays["truth"] = sequence.truth.points
+    return replace(found, producer=producer, arrays=_entries(arrays, roles), sequence=sequence)
 
 
 def _entries(variables: Variables, roles: Mapping[str, str]) -> tuple[ArrayEntry, ...]:
