@@ -108,21 +108,23 @@ def read_array(
 CLEARLY = 2.0  # times smoother
 
 
-def is_smooth(array: Floats, axis: int) -> bool:
-    """Return whether tracks are clearly closer along axis 0 or 1, and spread less, than along the other.
+def smooth_axis(array: Floats) -> int | None:
+    """Return the axis 0 or 1 along which tracks are clearly closer, and spread less, than along the other.
 
     A point moves little from frame to frame, and its path is shorter than the object is wide. The order of
-    points in a file may be one of neighbors too, so both are asked for.
+    points in a file may be one of neighbors too, so both are asked for. None where no axis is such a one.
     """
     if min(array.shape[:2]) < 2:
-        return False
-    axes = axis, 1 - axis
-    steps = [_median(np.abs(np.diff(array, axis=each))) for each in axes]
+        return None
+    steps = [_median(np.abs(np.diff(array, axis=axis))) for axis in (0, 1)]
     # fmax and fmin leave NaN out; where there is nothing else the spread is 0.
     spreads = [
-        _median(np.nan_to_num(np.fmax.reduce(array, each) - np.fmin.reduce(array, each))) for each in axes
+        _median(np.nan_to_num(np.fmax.reduce(array, axis) - np.fmin.reduce(array, axis))) for axis in (0, 1)
     ]
-    return CLEARLY * steps[0] < steps[1] and spreads[0] < spreads[1]
+    for axis, other in ((0, 1), (1, 0)):
+        if CLEARLY * steps[axis] < steps[other] and spreads[axis] < spreads[other]:
+            return axis
+    return None
 
 
 def _median(values: Floats) -> float:

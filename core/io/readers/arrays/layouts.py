@@ -28,7 +28,7 @@ from ...files.variables import (
     without_batch,
 )
 from ..keypoints import sleap
-from .array_shapes import RARER, SHAPES, is_smooth, read_array
+from .array_shapes import RARER, SHAPES, read_array, smooth_axis
 from .known_layouts import KNOWN_LAYOUTS
 from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
 from .visibility import could_be_tracks, with_visibility
@@ -208,13 +208,13 @@ def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = Fa
     guesses: tuple[str, ...] = ()
     found = f"{name} ({size_of(variables[name])})"
     if guess and shape in RARER:
-        by_points = tracks.transpose(0, 2, 1)
-        if is_smooth(by_points, axis=1):
+        smooth = smooth_axis(tracks.transpose(0, 2, 1))
+        if smooth == 1:
             raise InputError(
                 f"{found} is smooth along the axis of its points, so that these are "
                 "probably first: give --order ntxy (order=), or --order tnxy where the frames are"
             )
-        if shape == "frames-points-xy" and not is_smooth(by_points, axis=0):
+        if shape == "frames-points-xy" and smooth is None:
             guesses = (f"the first axis of {found} is taken for the frames (--order)",)
     intrinsics = intrinsics_of(variables)
     return Parts(

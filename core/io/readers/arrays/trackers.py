@@ -38,7 +38,7 @@ from ...files.variables import (
     times_size,
     without_batch,
 )
-from .array_shapes import SHAPES, is_smooth, read_array
+from .array_shapes import SHAPES, read_array, smooth_axis
 from .visibility import fits_as_mask, with_mask
 
 MODEL_SIDE = 256  # pixels of the picture that TAPIR computes in
@@ -143,7 +143,7 @@ def read_tracker(variables: Variables, options: ReadingOptions, key: str) -> Par
     points_first = tracker.points_first if options.order is None else options.order == "ntxy"
     shape = SHAPES[ORDERS[points_first]]
     array = numbers(variables, name, dimensions=3, missing=True)
-    if options.order is None and is_smooth(array, axis=1 - int(points_first)):
+    if options.order is None and smooth_axis(array) == 1 - int(points_first):
         first, order = ("points", "tnxy") if points_first else ("frames", "ntxy")
         raise InputError(
             f"{name} ({size_of(array)}) would have the {first} first, as {tracker.producer} writes it, but "
