@@ -1,5 +1,7 @@
 """Tables of observations: long and wide ones, by any names of columns, those of DeepLabCut and Anipose."""
 
+import re
+
 import numpy as np
 import pytest
 from pose_tables import assert_tracks, write_pose_table
@@ -248,3 +250,20 @@ def test_a_table_of_several_animals_asks_for_one(tmp_path):
     assert_read(read_sequence(path, individual="mouse1"))
     assert_read(read_sequence(path, individual="mouse2"), TRACKS + 10, np.ones_like(VISIBLE))
     refuses(path, "there is no individual 'mouse3'; there are mouse1", individual="mouse3")
+
+
+def test_labelled_pictures_are_listed_and_a_point_without_x_is_refused(tmp_path):
+    path = write_pose_table(tmp_path / "labels.csv", NAMES, POSES[1])
+    text = path.read_text()
+    path.write_text(re.sub(r"^(\d+),", r"img\1.png,", text, flags=re.MULTILINE))
+    contents = inspect_file(path)
+    assert [entry.role for entry in contents.arrays if entry.name == "pictures"] == ["frames"]
+    assert "labelled pictures" in contents.guesses[0]
+    path.write_text(text.replace("coords,x,", "coords,z,"))
+    refuses(path, f"bodypart {NAMES[0]} has no x or no y; accepted are columns of both")
+
+
+def test_a_table_of_one_line_per_frame_holds_no_individuals(tmp_path):
+    header = [f"{name}_{axis}" for name in NAMES for axis in "xy"]
+    path = write(tmp_path / "t.csv", [header], TRACKS.reshape(FRAMES, -1).tolist())
+    refuses(path, "individual is 'cat'; the file holds only one", individual="cat")
