@@ -30,9 +30,18 @@ class LoadedFile(OneLine):
 
     path: Path
     content: bytes  # empty for a folder
-    variables: Variables
+    variables: Variables  # those that each individual has of its own are a dict by its name
     individuals: tuple[str, ...] = ()  # animals, people or videos, of which one is to be chosen
     columns: tuple[str, ...] = ()  # of a table
+
+    def arrays(self, individual: str = "") -> Variables:
+        """Return all variables, those of other individuals than this by names INDIVIDUAL/NAME."""
+        found: Variables = {}
+        for name, value in self.variables.items():
+            own = isinstance(value, dict) and name in self.individuals
+            start = "" if name == individual else f"{name}/"
+            found |= {f"{start}{key}": each for key, each in value.items()} if own else {name: value}
+        return found
 
 
 @dataclass(frozen=True)

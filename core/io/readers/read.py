@@ -207,7 +207,7 @@ def inspect_file(path: str | os.PathLike[str], **reading: Any) -> FileContents:
         found = replace(
             found,
             producer=reader.label,
-            arrays=_entries(file.variables, {}),
+            arrays=_entries(file.arrays(), {}),
             individuals=file.individuals,
             columns=file.columns,
         )
@@ -219,7 +219,7 @@ def inspect_file(path: str | os.PathLike[str], **reading: Any) -> FileContents:
         return replace(
             found,
             producer=parts.producer or reader.label,
-            arrays=_entries(file.variables, parts.roles),
+            arrays=_entries(file.arrays(parts.reading.get("individual", "")), parts.roles),
             guesses=parts.guesses,
             left_out=parts.left_out,
             reading=reading | camera,

@@ -93,7 +93,7 @@ def _load_mat(path: Path, content: bytes) -> LoadedFile:
 
 
 def _interpret_mat(file: LoadedFile, options: ReadingOptions) -> Parts:
-    return wide.read_poses(file, options) if wide.is_poses(file.variables) else parts_of(file, options)
+    return wide.read_poses(file, options) if wide.is_poses(file) else parts_of(file, options)
 
 
 def _load_text(path: Path, content: bytes) -> LoadedFile:
@@ -209,7 +209,7 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         if _claims(reader, check, given, failed) or (not is_folder and suffix == reader.suffix):
             with refusing_damage(path, reader.reads):
                 file = reader.load(path, content)
-                longest = max(map(len, (*file.variables, *file.individuals, *file.columns)), default=0)
+                longest = max(map(len, (*file.arrays(), *file.individuals, *file.columns)), default=0)
                 if longest > LONGEST_NAME:  # a window takes minutes to lay out a name of a million letters
                     raise InputError(
                         f"has a name of {longest} characters inside; accepted are up to {LONGEST_NAME}"

@@ -126,13 +126,12 @@ def tracks_of_mask(path: Path) -> Path | None:
 
 
 def load_pickle(path: Path, content: bytes) -> LoadedFile:
-    """Return the arrays of a pickle by name; those of one of several videos as "VIDEO/NAME"."""
+    """Return the arrays of a pickle by name; those of one of several videos as a dict by its name."""
     value = unpickle(content)
     videos = _videos(value)
     if videos is None:
         return LoadedFile(path, content, named_values(value))
-    variables = {f"{video}/{name}": each for video, found in videos.items() for name, each in found.items()}
-    return LoadedFile(path, content, variables, individuals=tuple(videos))
+    return LoadedFile(path, content, videos, individuals=tuple(videos))
 
 
 def interpret_pickle(file: LoadedFile, options: ReadingOptions) -> Parts:
@@ -142,14 +141,11 @@ def interpret_pickle(file: LoadedFile, options: ReadingOptions) -> Parts:
             raise InputError(f"individual is {options.individual!r}; the file holds only one video")
         return parts_of(file, options)
     chosen = file.individuals[chosen_individual(file.individuals, None, options.individual)]
-    start = f"{chosen}/"
-    inside = {name.removeprefix(start): v for name, v in file.variables.items() if name.startswith(start)}
-    parts = parts_of(replace(file, variables=inside), options)
-    roles = {start + name: role for name, role in parts.roles.items()}
-    return replace(parts, roles=roles, reading={**parts.reading, "individual": chosen})
+    parts = parts_of(replace(file, variables=file.variables[chosen]), options)
+    return replace(parts, reading={**parts.reading, "individual": chosen})
 
 
-def _videos(value: Any) -> dict[str, dict[str, Any]] | None:
+def _videos(value: Any) -> Variables | None:
     """Return the values of each video by its name where a pickle holds a dict or list of dicts, else None."""
     items = dict(enumerate(value)) if isinstance(value, list) else value
     if not isinstance(items, dict) or not all(isinstance(each, dict) and each for each in items.values()):

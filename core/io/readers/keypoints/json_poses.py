@@ -32,7 +32,7 @@ from ....foundation.types import Floats
 from ...files.allowance import FLOAT, Allowance
 from ...files.contents import check_file, parse_json, read_bytes, refusing_damage
 from ...files.reading_options import ReadingOptions
-from ...files.variables import LoadedFile, Parts, joined
+from ...files.variables import LoadedFile, Parts, Variables, joined
 from .poses import HALF, SKELETONS_OF_MEDIAPIPE, SKELETONS_OF_OPENPOSE, gaps_in, in_pixels, read_individual
 
 _Frame = list[tuple[int, dict[str, Floats]]]  # identity and keypoints by kind, of each person
@@ -78,8 +78,8 @@ def _load_folder(path: Path) -> LoadedFile:
         allowance.use(sum(sizes) + _OF_PERSON * len(frames[-1]))
     people = _joined(frames, _body_points(frames, files))
     kinds = list(dict.fromkeys(kind for frame in frames for _, person in frame for kind in person))
-    variables: dict[str, Any] = {"frames": np.array([_parts_of_name(file)[1] for file in files])}
-    for number, person in enumerate(people, 1):
+    individuals: dict[str, Variables] = {f"person {number}": {} for number in range(1, len(people) + 1)}
+    for keypoints, person in zip(individuals.values(), people, strict=True):
         for kind in kinds:
             arrays = {frame: person[frame][kind] for frame in person if kind in person[frame]}
             if arrays:
@@ -89,13 +89,9 @@ def _load_folder(path: Path) -> LoadedFile:
                 for frame, array in arrays.items():
                     _check_points(len(array), points, files[frame])
                     stacked[frame] = array
-                variables[_name(number, kind)] = stacked
-    individuals = tuple(f"person {number}" for number in range(1, len(people) + 1))
-    return LoadedFile(path, b"", variables, individuals)
-
-
-def _name(number: int, kind: str) -> str:
-    return f"person {number} {kind}"
+                keypoints[kind] = stacked
+    numbers = np.array([_parts_of_name(file)[1] for file in files])
+    return LoadedFile(path, b"", {"frames": numbers, **individuals}, tuple(individuals))
 
 
 def _parts_of_name(file: Path) -> tuple[str, int]:
@@ -192,11 +188,11 @@ def _read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
     if not people:
         raise InputError("shows no person in any frame; accepted are frames of at least one")
     asked = replace(options, individual=options.individual or people[0])
-    bodies = [_pose(file.variables[_name(number, BODY)]) for number in range(1, len(people) + 1)]
-    index, body = read_individual(people, bodies, asked, "OpenPose")
-    found = file.variables.get(_name(index + 1, kind))
+    keypoints = [file.variables[person] for person in people]
+    index, body = read_individual(people, [_pose(each[BODY]) for each in keypoints], asked, "OpenPose")
+    found = keypoints[index].get(kind)
     if found is None:
-        there = sorted({name.split(" ", 2)[2] for name in file.variables if name.startswith("person ")})
+        there = sorted(set().union(*keypoints))
         raise InputError(f"{people[index]} has no {kind}; there are {', '.join(there)}")
     _, parts = read_individual([people[index]], [_pose(found)], asked, "OpenPose", "confidence")
     guesses = []
@@ -213,7 +209,7 @@ def _read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
         point_names=points,
         guesses=tuple(guesses),
         provenance=joined(parts.provenance, *guesses),
-        roles={_name(index + 1, kind): "tracks"},
+        roles={kind: "tracks"},
         reading={**parts.reading, "tracks": kind},
     )
 

@@ -131,42 +131,36 @@ def _scores(table: Table, points: Points) -> Floats | None:
 
 
 def load_poses(path: Path, content: bytes, table: Table) -> LoadedFile:
-    """Return the points (F, P, 2), likelihood (F, P) and names of each individual of DeepLabCut."""
-    arrays: Variables = {}
-    found = points_of(table)
-    for individual, points in found.items():
-        arrays[_name(individual, _NAMES)] = np.array(list(points))
-        arrays[_name(individual, _PLACES)] = _coordinates(table, points, "xy")
+    """Return each individual's points (F, P, 2), their likelihood (F, P) and names, of DeepLabCut."""
+    individuals: dict[str, Variables] = {}
+    for individual, points in points_of(table).items():
+        arrays = {_NAMES: np.array(list(points)), _PLACES: _coordinates(table, points, "xy")}
         scores = _scores(table, points)
-        if scores is not None:
-            arrays[_name(individual, _SCORES)] = scores
+        individuals[individual] = arrays if scores is None else arrays | {_SCORES: scores}
+    variables = individuals.pop(_ONE, {}) | individuals
     if table.rows and not table.texts(0)[0].isdigit():
-        arrays[_PICTURES] = np.array(table.texts(0))
-    return LoadedFile(path, content, arrays, tuple(name for name in found if name != _ONE))
+        variables[_PICTURES] = np.array(table.texts(0))
+    return LoadedFile(path, content, variables, tuple(individuals))
 
 
-def _name(individual: str, array: str) -> str:
-    return f"{individual} {array}".lstrip()
-
-
-def is_poses(variables: Variables) -> bool:
-    """Return whether variables are those of a table of DeepLabCut."""
-    return any(name.split(" ")[-1] == _PLACES for name in variables)
+def is_poses(file: LoadedFile) -> bool:
+    """Return whether the content of a file is that of a table of DeepLabCut."""
+    return {_NAMES, _PLACES} <= file.arrays(next(iter(file.individuals), _ONE)).keys()
 
 
 def read_poses(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks of one individual of DeepLabCut, visible from a likelihood on."""
-    arrays, names = file.variables, file.individuals or (_ONE,)
-    poses = [(arrays[_name(each, _PLACES)], arrays.get(_name(each, _SCORES))) for each in names]
+    names = file.individuals or (_ONE,)
+    found = [file.variables[name] for name in file.individuals] or [file.variables]
+    poses = [(arrays[_PLACES], arrays.get(_SCORES)) for arrays in found]
     index, parts = read_individual(names, poses, options, "DeepLabCut", "likelihood", CUTOFF)
-    kinds = {_PLACES: "tracks", _NAMES: "names", _SCORES: "scores"}
-    named = {_name(names[index], kind): role for kind, role in kinds.items()} | {_PICTURES: "frames"}
+    roles = {_PLACES: "tracks", _NAMES: "names", _SCORES: "scores", _PICTURES: "frames"}
     guess = "the rows are labelled pictures: they may be far apart in time, or of several videos"
     return replace(
         parts,
-        point_names=tuple(arrays[_name(names[index], _NAMES)].tolist()),
-        guesses=(guess,) if _PICTURES in arrays else (),
-        roles={name: role for name, role in named.items() if name in arrays},
+        point_names=tuple(found[index][_NAMES].tolist()),
+        guesses=(guess,) if _PICTURES in file.variables else (),
+        roles={name: role for name, role in roles.items() if name in {**file.variables, **found[index]}},
     )
 
 
