@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....data.sequence import CameraModel
+from ....data.sequence import CameraModel, check_rotations
 from ....foundation.exceptions import InputError
 from ....foundation.linalg import rq
 from ....foundation.types import Bools, Floats, Ints
@@ -78,13 +78,9 @@ def _full_rotations(rows: Floats, frames: int, name: str = "Rs") -> Floats:
     if rows.shape != (frames, 2, 3):
         found = f"{len(rows)} frames of {rows.shape[1]} x {rows.shape[2]}"
         raise InputError(f"{name} has {found}; accepted are {frames} of 2 x 3")
-    apart = np.abs(rows @ rows.transpose(0, 2, 1) - np.eye(2)).max(axis=(1, 2))
-    if apart.max() > 1e-3:
-        frame = int(apart.argmax())
-        raise InputError(
-            f"{name} has rows that are not orthonormal in frame {frame + 1} (off by {apart[frame]:.2g})"
-        )
-    return np.concatenate([rows, np.cross(rows[:, 0], rows[:, 1])[:, None]], axis=1)
+    rotations = np.concatenate([rows, np.cross(rows[:, 0], rows[:, 1])[:, None]], axis=1)
+    check_rotations(rotations, name)
+    return rotations
 
 
 def _edges(variables: Variables, points: int) -> Ints | None:

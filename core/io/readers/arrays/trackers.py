@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
@@ -59,7 +58,7 @@ class Tracker:
     scores: tuple[str, ...] = ()  # arrays that need not be read: the mask has been made of them
     needs: tuple[str, ...] = ()  # further names by which it is known
     # The score of being seen where the mask holds another number: logits, the probability of being hidden.
-    logits: Callable[[Variables], npt.NDArray[Any]] | None = None
+    logits: Callable[[Variables], Floats] | None = None
 
     def pair(self, variables: Variables) -> tuple[str, str] | None:
         """Return the tracks and the mask, None where the names or the axes are others."""
@@ -92,11 +91,8 @@ def _tapnext_score(variables: Variables) -> Floats:
     return seen * real_numbers(variables["certainty"], "certainty") if "certainty" in variables else seen
 
 
-def _alltracker_score(variables: Variables) -> npt.NDArray[Any]:
-    value = without_batch(variables["visconfs_e"])
-    if not _has_coordinates(value, 2):
-        raise InputError(f"visconfs_e is {size_of(value)}; accepted is frames x points x 2")
-    return np.asarray(value[:, :, 1])
+def _alltracker_score(variables: Variables) -> Floats:
+    return read_array(variables, "visconfs_e", ORDERS[False], missing=True)[:, 1]
 
 
 TRACKERS: dict[str, Tracker] = {

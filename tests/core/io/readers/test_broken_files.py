@@ -107,7 +107,7 @@ MAT: dict[str, dict[str, Any]] = {
     r"P3_gt is 11 x 6; accepted is 3 rows per frame, and 11 does not": {"P3_gt": numbers(11)},
     r"W has 4 frames of 6 points, S has 3 of 6; both must agree": MOCAP | {"S": numbers(9)},
     r"P3_gt holds complex numbers; accepted are real ones": {"P3_gt": MOCAP["S"] * 1j},
-    r"Rs has rows that are not orthonormal in frame 2": MOCAP | {"Rs": STRETCHED},
+    r"Rs of frame 1 \(0-based\) is not a rotation": MOCAP | {"Rs": STRETCHED},
     r"Rs is 0 x 3 and empty; accepted is at least one frame": MOCAP | {"Rs": np.zeros((0, 3))},
     r"P\{2\} has columns 1 to 3 that are singular; accepted are cameras K \[R t\]": {
         "u": VIEWS, "P": cells([np.eye(3, 4), np.ones((3, 4))])
