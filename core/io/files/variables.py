@@ -113,10 +113,9 @@ def without_unseen(parts: Parts) -> Parts:
     frames: Bools = np.ones(len(visible), dtype=np.bool_)
     points: Bools = np.ones(visible.shape[1], dtype=np.bool_)
     while True:
-        seen = visible & frames[:, None] & points
-        before = np.count_nonzero(frames), np.count_nonzero(points)
+        seen, before = visible & frames[:, None] & points, frames.sum() + points.sum()
         frames, points = np.asarray(seen.any(axis=1)), np.asarray(seen.sum(axis=0) >= MIN_FRAMES)
-        if (np.count_nonzero(frames), np.count_nonzero(points)) == before:
+        if frames.sum() + points.sum() == before:
             break
     names = parts.point_names
     too_few = frames.sum() < MIN_FRAMES or points.sum() < MIN_POINTS
@@ -125,8 +124,7 @@ def without_unseen(parts: Parts) -> Parts:
     notes: list[str] = []
     if not frames.all():
         note = f"frames that show no point are left out: {_listed(~frames)} of {len(frames)}"
-        later = np.logical_or.accumulate(frames)
-        if (~frames & later & np.logical_or.accumulate(frames[::-1])[::-1]).any():
+        if np.ptp(np.flatnonzero(frames)) >= np.count_nonzero(frames):  # some between others
             note += "; the numbers of those after them no longer equal those of the file"
         notes.append(note)
     if not points.all():

@@ -55,14 +55,28 @@ def _with_truth(tracks: Floats, shapes: Floats | None, **known: Any) -> Parts:
     return Parts(tracks, ORTHOGONAL, shapes=shapes, units="units", truth_units="units", **known)
 
 
+def _cameras(tracks: Floats, shapes: Floats, rows: Floats, name: str) -> tuple[Floats, Floats, float]:
+    """Return R (F, 3, 3), t (F, 3) and how far tracks differ from R S + t, of the first two rows of each R.
+
+    The third row is the cross product of the others.
+    """
+    if rows.shape != (len(tracks), 2, 3):
+        found = f"{len(rows)} frames of {rows.shape[1]} x {rows.shape[2]}"
+        raise InputError(f"{name} has {found}; accepted are {len(tracks)} of 2 x 3")
+    rotations = np.concatenate([rows, np.cross(rows[:, 0], rows[:, 1])[:, None]], axis=1)
+    check_rotations(rotations, name)
+    offset = tracks - rows @ shapes
+    translations = offset.mean(axis=2)
+    apart = np.abs(offset - translations[:, :, None]).max()
+    return rotations, np.pad(translations, ((0, 0), (0, 1))), float(apart)
+
+
 def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Motion capture of Akhter et al.: W = Rs S per frame, rows interleaved; `list` counts from 1."""
     tracks, shapes = _tracks_and_truth(variables, "W", "S")
     rotations = translations = None
     if "Rs" in variables:
-        rotations = _full_rotations(read_array(variables, "Rs"), len(tracks))
-        offset = (tracks - rotations[:, :2] @ shapes).mean(axis=2)
-        translations = np.concatenate([offset, np.zeros((len(tracks), 1))], axis=1)
+        rotations, translations, _ = _cameras(tracks, shapes, read_array(variables, "Rs"), "Rs")
     return _with_truth(
         tracks,
         shapes,
@@ -71,16 +85,6 @@ def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Par
         edges=_edges(variables, tracks.shape[2]),
         roles={"W": "tracks", "S": "truth", "Rs": "cameras", "list": "edges"},
     )
-
-
-def _full_rotations(rows: Floats, frames: int, name: str = "Rs") -> Floats:
-    """Return (F, 3, 3) rotations whose first two rows are given: the third is their cross product."""
-    if rows.shape != (frames, 2, 3):
-        found = f"{len(rows)} frames of {rows.shape[1]} x {rows.shape[2]}"
-        raise InputError(f"{name} has {found}; accepted are {frames} of 2 x 3")
-    rotations = np.concatenate([rows, np.cross(rows[:, 0], rows[:, 1])[:, None]], axis=1)
-    check_rotations(rotations, name)
-    return rotations
 
 
 def _edges(variables: Variables, points: int) -> Ints | None:
@@ -98,22 +102,14 @@ def _edges(variables: Variables, points: int) -> Ints | None:
 def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Tracks W 2 x P x F of shapes S 3 x P x F and rotations R 3 x 3 x F, as in Rabaud's toolbox: W = R S."""
     tracks, shapes = _tracks_and_truth(variables, "W", "S", "xy-points-frames")
-    rotations = numbers(variables, "R", dimensions=3).transpose(2, 0, 1)
-    views = _full_rotations(rotations[:, :2], len(tracks), "R")
-    offset = tracks - views[:, :2] @ shapes
-    translation = offset.mean(axis=2)
-    apart = float(np.abs(offset - translation[:, :, None]).max())
-    exact = apart <= SAME * float(np.ptp(tracks))
-    roles = {"S": "truth", "R": "cameras"} if exact else {"S": "not read", "R": "not read"}
-    return _with_truth(
-        tracks,
-        shapes if exact else None,
-        rotations=views if exact else None,
-        translations=np.pad(translation, ((0, 0), (0, 1))) if exact else None,
-        provenance="" if exact else f"R S differs from W by up to {apart:.2g}, and neither is read",
-        shape="xy-points-frames",
-        roles={"W": "tracks"} | roles,
-    )
+    rows = numbers(variables, "R", dimensions=3).transpose(2, 0, 1)[:, :2]
+    rotations, translations, apart = _cameras(tracks, shapes, rows, "R")
+    known: dict[str, Any] = {"shapes": shapes, "rotations": rotations, "translations": translations}
+    role = {"S": "truth", "R": "cameras"}
+    if not apart <= SAME * float(np.ptp(tracks)):
+        note = f"R S differs from W by up to {apart:.2g}, and neither is read"
+        known, role = {"shapes": None, "provenance": note}, {"S": "not read", "R": "not read"}
+    return _with_truth(tracks, shape="xy-points-frames", roles={"W": "tracks"} | role, **known)
 
 
 def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
@@ -246,11 +242,10 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
 
 def _views_of(variables: Variables) -> str | None:
     """Return the name of the struct of Door's views."""
-    fields = {"pointnr", "points", "index"}
-    structs = (
-        name for name, value in variables.items() if isinstance(value, dict) and fields <= value.keys()
-    )
-    return next(structs, None)
+    for name, value in variables.items():
+        if isinstance(value, dict) and {"pointnr", "points", "index"} <= value.keys():
+            return name
+    return None
 
 
 def _of_rigid_scene(
