@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Table(OneLine):
     lines: list[int]  # of each row, from 1
     separator: str
     ends: tuple[int, ...] = ()  # rows at which a part ends: a line of one word and empty fields
+    known: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)  # columns of numbers
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -56,19 +57,19 @@ class Table(OneLine):
 
     def numbers(self, columns: SequenceOf[int]) -> Floats:
         """Return some columns as numbers (rows, columns), NaN where a field is empty or says so."""
-        table = np.empty((len(self.rows), len(columns)))
-        for place, column in enumerate(columns):
+        return np.stack([self._numbers(column) for column in columns], axis=1)
+
+    def _numbers(self, column: int) -> Floats:
+        if column not in self.known:
             try:
-                table[:, place] = [float(fields[column]) for fields in self.rows]  # the usual column, fast
+                values = np.array([float(fields[column]) for fields in self.rows])  # the usual one, fast
             except ValueError:
-                table[:, place] = [
-                    self._number(fields, column, line)
-                    for fields, line in zip(self.rows, self.lines, strict=True)
-                ]
-        infinite = np.isinf(table).any(axis=1)
-        if infinite.any():
-            raise InputError(f"line {self.lines[int(infinite.argmax())]} holds an infinity")
-        return table
+                numbered = zip(self.rows, self.lines, strict=True)
+                values = np.array([self._number(fields, column, line) for fields, line in numbered])
+            if np.isinf(values).any():
+                raise InputError(f"line {self.lines[int(np.isinf(values).argmax())]} holds an infinity")
+            self.known[column] = values
+        return self.known[column]
 
     def _number(self, fields: list[str], column: int, line: int) -> float:
         value = _number(fields[column], self.separator != ",")
