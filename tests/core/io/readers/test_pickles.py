@@ -103,6 +103,7 @@ def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path):
     assert found.sequence.image_size == (96, 72)
     assert [entry.name for entry in found.arrays if entry.role == "tracks"] == ["points"]
     assert "breakdance/points" in {entry.name for entry in found.arrays}
+    assert read_sequence(file, individual="dogs", tracks=found.arrays[0].name).frame_count == F
     assert found.sequence.reading == {"individual": "dogs"}
     again = read_sequence(file, **found.reading)
     np.testing.assert_array_equal(again.tracks, found.sequence.tracks)
