@@ -192,7 +192,7 @@ DEADLY = {
     "a deep list": b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".",
     "a list of lists of lists": laughs(12),
     "a deep tuple as a key": b"\x80\x04}" + b")" + b"\x85" * 200_000 + b"K\x01s.",
-    "a large list, many times": MANY + b"K\x01" * 20_000 + b"e]\x94(" + b"h\x00" * 20_000 + b"e.",
+    "a large list, many times": MANY + b"K\x01" * 3_000 + b"e]\x94(" + b"h\x00" * 3_000 + b"e.",
 }
 
 
