@@ -174,15 +174,14 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     """
     with naming(path):
         check_text(content)
-        text = io.StringIO(
-            content.decode("latin-1"), newline=None
-        )  # a line may end with a carriage return alone
-        if text.getvalue().isspace():
+        text = content.decode("latin-1")
+        if text.isspace() or not text:
             raise InputError("the file holds no numbers")
+        lines = io.BytesIO(content.replace(b"\r", b"\n"))  # a line may end with either, or with both
         try:
-            matrix: Floats = np.loadtxt(text, dtype=np.float64, comments=None, ndmin=2)
+            matrix: Floats = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2, encoding="latin-1")
         except ValueError as error:
-            raise InputError(_what_is_wrong(text.getvalue()) or reason(error)) from error
+            raise InputError(_what_is_wrong(text) or reason(error)) from error
     return matrix
 
 
