@@ -12,7 +12,8 @@ from typing import TypeVar
 import numpy as np
 
 from core import HistoryEntry, Settings
-from core.foundation import DEPTHS, Bools, Floats, Ints, Phase, RunStage
+from core.depth.search import LIGHT
+from core.foundation import DEPTHS, Bools, Floats, Ints, Phase, PhaseKind, RunStage
 
 Part = TypeVar("Part")
 FIRST_ROOM = 256
@@ -45,6 +46,7 @@ class History:
         self.phases: list[tuple[int, Phase]] = []  # with the record that each begins at
         self.kinds: list[tuple[int, RunStage]] = []  # likewise, under whatever parameters
         self.ticks: list[Tick] = []
+        self.lighter: list[int] = []  # records from which lengths count less, or no longer do
         # iteration, seconds, value of the objective, log10 of the residuals, candidate for the lowest value
         self._columns = np.empty((6, FIRST_ROOM))
         self._lowest: tuple[object, Floats] = None, np.zeros(0)  # with what it was computed from
@@ -57,6 +59,8 @@ class History:
         """Append records."""
         for record in records:
             count = len(self.records)
+            if self._is_lighter(record) != len(self.lighter) % 2:
+                self.lighter.append(count)
             if not self.phases or self.phases[-1][1] != record.phase:
                 self.phases.append((count, record.phase))
             if not self.kinds or self.kinds[-1][1] != record.stage:
@@ -77,6 +81,7 @@ class History:
         first.phases = [(begin, phase) for begin, phase in self.phases if begin < count]
         first.kinds = [(begin, stage) for begin, stage in self.kinds if begin < count]
         ticks = (tick for tick in self.ticks if tick.first < count)
+        first.lighter = [begin for begin in self.lighter if begin < count]
         first.ticks = [replace(tick, later=tuple(k for k in tick.later if k < count)) for tick in ticks]
         first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
         return first
@@ -94,10 +99,24 @@ class History:
         text += STARTS_AGAIN if tick.restarts else ""
         self.ticks[-1] = replace(tick, text=text, later=(*tick.later, record))
 
+    def _is_lighter(self, record: HistoryEntry) -> bool:
+        """Whether a record to come is of the search with lighter lengths, or goes on from its end.
+
+        Its finest levels have no name. If the first end is kept after all, its energy is repeated or its
+        closing levels follow, which a search with lighter lengths has none of.
+        """
+        phase = record.phase
+        if not len(self.lighter) % 2 or phase.name:
+            return LIGHT in phase.name
+        before = self.phases[-1][1]
+        if phase.kind is PhaseKind.UNCERTAINTY:
+            return record.value not in self.values[: self.lighter[0]]
+        return not (phase.kind is before.kind is PhaseKind.FINEST and phase.parts > before.parts)
+
     @property
     def changes(self) -> Ints:
-        """(M,) the records under settings other than those of the record before, ascending."""
-        found = [record for tick in self.ticks for record in (tick.first, *tick.later)]
+        """(M,) the records of another objective than that of the record before, ascending."""
+        found = self.lighter + [record for tick in self.ticks for record in (tick.first, *tick.later)]
         unique: Ints = np.unique(np.array(found, dtype=np.int64))
         return unique[unique < len(self.records)]
 
@@ -168,9 +187,11 @@ class History:
     def stage_spans(self) -> list[tuple[RunStage, int, int]]:
         """Every stage with its first and its last record; one that was come back to has several spans.
 
-        A change of the parameters begins another one: what is minimized is another function.
+        A change of the parameters or of the weight of lengths begins another one: what is minimized is
+        another function.
         """
-        changes = [tick.first for tick in self.ticks if tick.first < len(self.records)]
+        begins = sorted((*self.lighter, *(tick.first for tick in self.ticks)))
+        changes = [first for first in begins if first < len(self.records)]
         kinds = dict(self.kinds)
         found: list[tuple[int, RunStage]] = []
         for first in sorted({*kinds, *changes}):

@@ -94,8 +94,13 @@ def file_stem(sequence: Sequence | None, otherwise: str) -> str:
 
 
 def time_left(run: Run) -> str:
-    """Return "12 s left", in rounder numbers the longer it is; "" where nothing is known."""
+    """Return "12 s left", in rounder numbers the longer it is; "" where nothing is known.
+
+    The share that is done stands still while all is searched again with lighter lengths.
+    """
     left = run.seconds_left
+    if run.state is RunState.RUNNING and run.history.lighter:
+        return "second search"
     if run.state is not RunState.RUNNING or left is None or left <= ETA_FROM_SECONDS:
         return ""
     unit = next(unit for limit, unit in COARSER if left < limit)

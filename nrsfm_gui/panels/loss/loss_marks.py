@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
+from core.depth.search import LIGHT
 from core.foundation import DEPTHS, Floats, Ints, Phase, PhaseKind, RunStage, phase_text
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK, Theme
@@ -178,15 +180,15 @@ def short_phases(history: History) -> list[tuple[int, str]]:
 def spans(history: History, stage: RunStage) -> list[tuple[int, int, str, bool]]:
     """Return the first and the last record of every span, its name, and whether it is shaded.
 
-    `stage`: that of the axis at the left. One that a change of the parameters began has the name of this. A
-    run of one stage has no name for it.
+    `stage`: that of the axis at the left. One that a change of the parameters began has the name of this, and
+    those of a search with lighter lengths are named as one. A run of one stage has no name for it.
     """
     found: list[tuple[int, int, str, bool]] = []
     changes = {tick.first: tick.text for tick in history.ticks}
     for each, first, last in history.stage_spans:
         shaded = each != stage
         name = START if shaded and each == Phase(PhaseKind.REFINE).stage else each.name
-        name = changes.get(first, name)
+        name = changes.get(first, LIGHT if bisect_right(history.lighter, first) % 2 else name)
         if found and found[-1][2:] == (name, shaded):
             first = found.pop()[0]
         found.append((first, last, name, shaded))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core import HistoryEntry, InputError, Settings
+from core.depth.search import LIGHT
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.solver_thread import SolverThread
@@ -439,6 +440,10 @@ def test_the_row_of_a_run_shows_the_time_that_is_left(known, make_iterate, secon
     assert time_left(run) == text
     run.state = RunState.PAUSED
     assert time_left(run) == ""
+    again = Phase(PhaseKind.DEPTH_START, 1, 2, f"first end, {LIGHT}")
+    run.history.extend([replace(run.last.record, phase=again)])
+    run.state = RunState.RUNNING
+    assert time_left(run) == "second search"
 
 
 def test_the_time_left_is_estimated_anew_after_a_change(qtbot, working):

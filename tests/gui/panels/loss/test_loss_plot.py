@@ -13,6 +13,7 @@ from PyQt6.QtGui import QContextMenuEvent
 from PyQt6.QtWidgets import QApplication
 
 from core import HistoryEntry, Settings
+from core.depth.search import LIGHT
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
@@ -146,6 +147,32 @@ def test_the_axis_is_of_the_stage_of_the_moment_that_is_looked_at_and_of_a_highl
     plot._curves.marked = (3, 9)
     plot.refresh()
     assert left.labelText == "log10 loss"
+
+
+@pytest.mark.parametrize(
+    ("closing", "energy", "lighter"),
+    [(0, -2.7, [10]), (1, -3.1, [10, 40]), (0, -3.3, [10, 40])],
+    ids=["lighter lengths are kept", "the first end closes", "the first end is kept"],
+)
+def test_energies_of_a_search_with_lighter_lengths_have_an_axis_and_names_of_their_own(
+    plot, left, closing, energy, lighter
+):
+    finest, made = Phase(PhaseKind.FINEST, part=3, parts=3), History()
+    last = replace(finest, part=3 + closing, parts=3 + closing)
+    steps = [(finest, -3.3), (Phase(PhaseKind.MIRROR, name=f"first end, {LIGHT}, frames 1-9"), -2.0)]
+    steps += [(Phase(PhaseKind.FINE, part=1, parts=2), -1.0), (finest, -2.7)]
+    steps += [(last, energy)] * closing + [(replace(last, kind=PhaseKind.UNCERTAINTY), energy)]
+    for phase, value in steps:
+        first = len(made)
+        made.extend(HistoryEntry(k, 0.1 * k, 0.05, phase, energy=value) for k in range(first, first + 10))
+    assert made.lighter == lighter and made.until(10).lighter == []
+    names = [name for *_, name, _ in spans(made, made.stage_of(None))]
+    assert list(dict.fromkeys(names)) == ["finest level", LIGHT]
+    assert names[-1] == (LIGHT if len(lighter) == 1 else "finest level")
+    plot.set_state(LossState({1: made, 2: made.until(10)}, 1))
+    low, high = left.range
+    assert low < energy < high and high - low < 0.2  # without those of another weight
+    assert len(plot._curves._curves[2].item.getOriginalDataset()[0])  # a run that compares, or not, is there
 
 
 def test_the_lowest_energy_is_of_one_level_and_of_one_set_of_parameters():
