@@ -319,7 +319,7 @@ class RunControl(QObject):
             self._session.notifier.fail(ending.sentence, ending.details)
         elif ending is not None:
             if run.state is not RunState.FINISHED and not run.has_begun:
-                self._session.drop_run(run)
+                self._session.withdraw_run(run)
             if ending.state is RunState.FAILED:
                 self.refused.emit(ending.sentence)
 
@@ -330,7 +330,7 @@ class RunControl(QObject):
         if run in self._threads:
             self._threads[run].cancel()
         run.state = RunState.STOPPED
-        self._session.drop_run(run)
+        self._session.withdraw_run(run)
         if shown:
             self._session.set_moment(moment)
 

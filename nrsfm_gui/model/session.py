@@ -411,6 +411,12 @@ class Session(QObject):
             insort(kept.runs, run, key=lambda other: other.number)
             self.runs_changed.emit()
 
+    def withdraw_run(self, run: Run) -> None:
+        """Forget a run that has done nothing: the next one gets its number."""
+        if run in self.runs and run.number == self._made:
+            self._made -= 1
+        self.drop_run(run)
+
     def drop_run(self, run: Run) -> None:
         """Forget a run; where it is shown, the run before it is shown again."""
         for each in self.everything():

@@ -224,6 +224,8 @@ def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, finished):
         session.set_settings(wnn(rank=3))
     assert session.runs == [run] and session.shown is run
     assert session.moment == run.snapshots.indices[0]
+    qtbot.waitUntil(lambda: not control._threads)  # its thread ends without it
+    assert session.add_run(wnn()).number == run.number + 1  # that of the run that was removed
 
 
 def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, finished):
@@ -376,12 +378,13 @@ def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
     def refuse(sequence, settings, start):
         raise InputError("there is no companion")
 
-    _session, control = controls(refuse)
+    session, control = controls(refuse)
     with qtbot.waitSignal(control.refused) as refused:
         run = control.start(warm=False)
     assert refused.args == ["there is no companion"]
     assert run.state is RunState.FAILED
     assert run.message == "there is no companion"
+    assert session.runs == [] and session.add_run(wnn()).number == 1
 
 
 def test_shutting_down_waits_for_every_thread(working):
