@@ -206,12 +206,13 @@ class MovieTask(Task):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._paint)
         self.started.connect(self._timer.start)
-        self.finished.connect(self.discard)
 
     def discard(self) -> None:
-        """Paint no more."""
+        """Paint no more, and drop what was painted."""
         self._timer.stop()
         self._painter.close()
+        self._queue.queue.clear()
+        super().discard()
 
     def _paint(self) -> None:
         """Paint one picture; the window gets its turn before the next."""

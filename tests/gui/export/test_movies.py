@@ -1,6 +1,7 @@
 """Movies of the views: what is in the files, what the views do meanwhile, and what goes wrong."""
 
 import itertools
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -248,6 +249,37 @@ def test_a_cancelled_movie_leaves_nothing_and_shows_its_progress_outside_a_recor
         assert reported.args == [f"Cancelled: {folder / 'a.png'} is not written"]
         qtbot.waitUntil(lambda: not exporting.busy)
         assert not list(folder.iterdir()) and not strip.isVisible()
+
+
+@pytest.mark.skipif("CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()), reason="no GNU library")
+def test_memory_of_what_is_cancelled_is_returned(qtbot, parts, folder):
+    used, size = [], os.sysconf("SC_PAGE_SIZE")
+    kept = []  # lies behind the others, so that the library does not return them by itself
+
+    def write(job):
+        blocks = [bytearray(20_000) for _ in range(10_000)]
+        kept.append(bytearray(20_000))
+        used.append(len(blocks))
+        while True:
+            job.watch()
+
+    def resident():
+        return size * int(Path("/proc/self/statm").read_text().split()[1])
+
+    before, task = resident(), Task("Saving a.npz", folder / "a.npz", write)
+    parts.export_controller._start(task)
+    qtbot.waitUntil(lambda: bool(used))
+    assert resident() - before > 150e6
+    task.cancel()
+    qtbot.waitUntil(lambda: not parts.export_controller.busy)
+    assert resident() - before < 50e6
+    options = MovieOptions(view="2d", width=160, height=120, last=0, seconds=600, fps=60)
+    parts.export_controller.save_movie(folder / "a.png", options)
+    (movie,) = parts.export_controller._tasks
+    qtbot.waitUntil(movie._queue.full)
+    movie.cancel()
+    qtbot.waitUntil(lambda: not parts.export_controller.busy)
+    assert movie._queue.empty()
 
 
 def test_a_movie_that_cannot_be_written_is_reported_and_the_next_one_works(qtbot, parts, folder):
