@@ -8,12 +8,13 @@ reconstructions of images share neither their coordinates nor, frame by frame, t
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from core import Alignment, CameraModel, ExplicitWeights, GroundTruth, Settings
+from core import Alignment, CameraModel, ExplicitWeights, GroundTruth, Iterate, Settings
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
 from core.foundation import DEPTHS, Floats, nearest_rotation, read_only, relative_distance
@@ -105,8 +106,13 @@ def relative_movement(before: Floats, now: Floats) -> float | None:
     return math.sqrt(max(0.0, 2.0 - 2.0 * float(np.vdot(nearest_rotation(products), products)) / size))
 
 
-def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:
-    """Return why the losses of two runs of a sequence cannot be compared, "" where they can."""
+def why_losses_differ(
+    one: Settings, other: Settings, camera: CameraModel, ends: Iterable[Iterate | None] = ()
+) -> str:
+    """Return why the losses of two runs of a sequence cannot be compared, "" where they can.
+
+    `ends`: their iterates. Where lengths do not stay, a run gives them less weight than its settings.
+    """
     other_problem, depths = one.problem != other.problem, one.objective == other.objective == DEPTHS
     cameras = one.camera_of(camera), other.camera_of(camera)
     orthogonal = CameraModel.ORTHOGONAL in cameras and "nonrigid" in (one.problem, other.problem)
@@ -122,10 +128,17 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     }
     for name in names:
         differ[f"other {name.replace('_', ' ')}"] = depths and getattr(one, name) != getattr(other, name)
+    differ["other weight of lengths"] = depths and len(set(map(_length_share, ends))) > 1
     differ["another robust loss"] = (one.loss, one.loss_scale) != (other.loss, other.loss_scale)
     differ["other held-out observations"] = one.hide != other.hide
     differ["other intrinsics"] = one.intrinsics != other.intrinsics
     return ", ".join(reason for reason, holds in differ.items() if holds)
+
+
+def _length_share(end: Iterate | None) -> float:
+    """Return the share that an iterate has of the weight of lengths; as is usual where it is not known."""
+    figures = end.geometry.refinement if end is not None and end.geometry_known else None
+    return float((figures or {}).get("length_share", 1.0))
 
 
 def _same_penalty(one: Settings, other: Settings) -> bool:

@@ -51,7 +51,8 @@ def run_row(
     """Return the row of a run with its incumbent; the shown run and the compared one change it."""
     why = ""
     if shown is not None and shown is not run:
-        why = why_losses_differ(run.settings, shown.settings, run.sequence.camera)
+        ends = run.last, shown.last
+        why = why_losses_differ(run.settings, shown.settings, run.sequence.camera, ends)
     known = None if found is None else found.errors
     loss = NONE if found is None else objective_value(found.value, found.objective, digits=3)
     error = NONE if known is None else _error(known, run.sequence.units)

@@ -16,6 +16,7 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import percent_of
+from nrsfm_gui.text.run_rows import run_row
 
 
 @pytest.fixture
@@ -145,6 +146,20 @@ def test_every_line_of_the_table_has_a_name_of_its_own(parts, add_run, make_iter
     rows = compare_rows(*runs, tuple(incumbent_of(run, run.last, None) for run in runs))
     names = [row.name for row in rows]
     assert len(names) == len(set(names)) and {"objective", "minimized value"} <= set(names)
+
+
+def test_energies_under_another_weight_of_lengths_are_not_ranked(parts, add_run, make_iterate, known):
+    """A run gives lengths less weight where they do not stay; its settings do not say so."""
+    end = make_iterate(known, noise=0.1)
+    runs = []
+    for energy, share in ((-3.0, 1.0), (-2.5, 1 / 6)):
+        record = replace(end.record, energy=energy, phase=Phase(PhaseKind.FINEST))
+        view = replace(end.geometry, refinement={"energy": energy, "length_share": share})
+        runs.append(add_run(parts.session, replace(end, record=record, view=view), Settings()))
+    rows = {row.name: row for row in compare_rows(*runs, [incumbent_of(run, run.last, None) for run in runs])}
+    row = rows["energy"]
+    assert row.better == 0 and "other weight of lengths" in row.tip
+    assert "other weight of lengths" in run_row(runs[0], None, shown=runs[1]).tip
 
 
 def test_the_two_change_their_places_and_the_comparison_ends_with_its_runs_or_its_sequence(parts, make_known):
