@@ -72,7 +72,7 @@ class Recovery(QObject):
         first, *others = self._lost
         ended = " The window ended when it was opened; it is recovered without its view."
         again = ended if first.mark.exists() else ""
-        more = f" There are {len(others)} more." if others else ""
+        more = f" {len(others)} more {'are' if len(others) > 1 else 'is'} kept." if others else ""
         self.bar.offer(f"A session was not closed properly: {first.describe()}.{again}{more}")
 
     def _recover(self) -> None:

@@ -369,6 +369,19 @@ def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
     assert bar.text == ""
 
 
+def test_further_lost_sessions_are_counted(make_session_window, kept):
+    window = make_session_window()
+    path = lose(kept, window.session_saver.folder)
+    for number in (1, 2):
+        shutil.copy(path, path.with_name(f"{PREFIX}999999999-{number}.nrsfm"))
+    window.session_saver.begin(scripted=False)
+    bar, ends = window.session_saver.recovery.bar, []
+    while bar.text:
+        ends.append(bar.text.partition(" today.")[2])
+        bar.buttons["Discard"].click()
+    assert ends == [" 2 more are kept.", " 1 more is kept.", ""]
+
+
 def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_window, known):
     window = make_session_window(known.sequence)
     folder = window.session_saver.folder
