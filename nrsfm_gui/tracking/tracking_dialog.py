@@ -292,6 +292,9 @@ class TrackingDialog(QDialog):
         self._show_tracks()
 
     def _on_following_failed(self, sentence: str, details: str) -> None:
+        if self._job is not None and self._job.stopping:  # the video was still being opened
+            self._on_cancelled()
+            return
         self._job = None
         self._message.show_text(sentence)
         self._show_state()

@@ -136,6 +136,16 @@ def test_tracks_are_drawn_as_they_are_found_where_there_is_texture_and_a_cancel_
     assert button_of(dialog, "Use these tracks").isEnabled()
 
 
+def test_a_cancel_before_the_video_is_open_is_no_failure(qtbot, dialog):
+    open_sample(qtbot, dialog, frames=20)
+    choose(dialog._region, WHOLE)
+    button_of(dialog, "Start").click()
+    button_of(dialog, "Cancel").click()
+    qtbot.waitUntil(lambda: not dialog.busy)
+    assert dialog._message.text() == "" and dialog.sequence is None
+    assert button_of(dialog, "Start").isEnabled()
+
+
 @pytest.mark.slow
 def test_a_point_is_cut_in_two_at_the_frame_that_is_shown_or_followed_again_from_a_click(qtbot, followed):
     before, point = followed.sequence, isolated(followed)
