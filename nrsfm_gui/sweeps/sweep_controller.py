@@ -137,6 +137,8 @@ class SweepController(QObject):
         began = time.monotonic()
 
         def read() -> SweepRows | None:
+            if not reader.folder.is_dir():  # else it would have no run; it may be mounted again
+                raise InputError(f"{reader.folder} is not there any more")
             sweep = reader.read()
             return None if sweep is before else build_rows(sweep)
 

@@ -371,6 +371,20 @@ def test_a_sweep_that_is_still_running_grows_also_after_its_files_could_not_be_r
     qtbot.waitUntil(lambda: len(window.rows) == 5)
 
 
+def test_the_runs_stay_on_view_while_the_folder_of_the_sweep_is_away(
+    qtbot, main, open_sweep, swept, monkeypatch
+):
+    monkeypatch.setattr(sweep_controller, "MOST_SECONDS", 0.02)
+    window, away = open_sweep(swept), swept.with_name("away")
+    swept.rename(away)
+    main.sweep_controller.refresh()
+    qtbot.waitUntil(lambda: window.messages.warns)
+    assert window.messages.text == f"{swept} is not there any more" and len(window.rows) == 8
+    away.rename(swept)
+    (swept / "runs.jsonl").write_bytes(b"")
+    qtbot.waitUntil(lambda: len(window.rows) == 0)  # it is read again
+
+
 def test_the_table_is_copied_and_written_as_it_is_shown(qtbot, main, open_sweep, swept, tmp_path, read_pdf):
     window = open_sweep(swept)
     window.filter.setText("rank=2")
