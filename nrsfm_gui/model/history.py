@@ -50,6 +50,7 @@ class History:
         # iteration, seconds, value of the objective, log10 of the residuals, candidate for the lowest value
         self._columns = np.empty((6, FIRST_ROOM))
         self._lowest: tuple[object, Floats] = None, np.zeros(0)  # with what it was computed from
+        self._stages: tuple[object, list[tuple[RunStage, int, int]]] = None, []  # likewise
         self.has_residuals = False  # whether there is a record with residuals
 
     def __len__(self) -> int:
@@ -190,14 +191,17 @@ class History:
         A change of the parameters or of the weight of lengths begins another one: what is minimized is
         another function.
         """
-        begins = sorted((*self.lighter, *(tick.first for tick in self.ticks)))
-        changes = [first for first in begins if first < len(self.records)]
-        kinds = dict(self.kinds)
-        found: list[tuple[int, RunStage]] = []
-        for first in sorted({*kinds, *changes}):
-            kind = kinds.get(first) or found[-1][1]
-            found.append((first, replace(kind, change=bisect_right(changes, first))))
-        return self._spans(found)
+        key = len(self.records), len(self.ticks), len(self.lighter)
+        if self._stages[0] != key:
+            begins = sorted((*self.lighter, *(tick.first for tick in self.ticks)))
+            changes = [first for first in begins if first < len(self.records)]
+            kinds = dict(self.kinds)
+            found: list[tuple[int, RunStage]] = []
+            for first in sorted({*kinds, *changes}):
+                kind = kinds.get(first) or found[-1][1]
+                found.append((first, replace(kind, change=bisect_right(changes, first))))
+            self._stages = key, self._spans(found)
+        return self._stages[1]
 
     def _spans(self, begins: list[tuple[int, Part]]) -> list[tuple[Part, int, int]]:
         ends = [first for first, _ in begins[1:]] + [len(self.records)]

@@ -100,6 +100,16 @@ def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
     assert len(made.until(20).stage_spans) == 1 and len(made.until(21).stage_spans) == 2
 
 
+def test_the_stages_of_a_history_are_found_once_until_it_grows_or_its_parameters_change():
+    made = refined_history()
+    found = made.stage_spans
+    assert made.stage_spans is found  # the names of 84 candidates asked for them 84 times a picture
+    made.extend([replace(made.records[-1], iteration=40)])
+    assert made.stage_spans[-1][2] == 40
+    made.tick(35, "rank 2", before=Settings())
+    assert made.stage_spans[-1][1:] == (35, 40)
+
+
 def test_the_axis_is_of_the_newest_stage_and_every_other_one_fills_the_height_in_its_own_span(
     qtbot, plot, item, left, near, history
 ):
