@@ -128,14 +128,14 @@ def why_losses_differ(
     }
     for name in names:
         differ[f"other {name.replace('_', ' ')}"] = depths and getattr(one, name) != getattr(other, name)
-    differ["other weight of lengths"] = depths and len(set(map(_length_share, ends))) > 1
+    differ["other weight of lengths"] = depths and len(set(map(length_share, ends))) > 1
     differ["another robust loss"] = (one.loss, one.loss_scale) != (other.loss, other.loss_scale)
     differ["other held-out observations"] = one.hide != other.hide
     differ["other intrinsics"] = one.intrinsics != other.intrinsics
     return ", ".join(reason for reason, holds in differ.items() if holds)
 
 
-def _length_share(end: Iterate | None) -> float:
+def length_share(end: Iterate | None) -> float:
     """Return the share that an iterate has of the weight of lengths; as is usual where it is not known."""
     figures = end.geometry.refinement if end is not None and end.geometry_known else None
     return float((figures or {}).get("length_share", 1.0))

@@ -26,6 +26,7 @@ from nrsfm_gui.model.names import (
 )
 from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.scene.comparison import length_share
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
 from nrsfm_gui.scene.incumbent import Incumbent, Quality
@@ -51,6 +52,7 @@ ENERGY_TIP = (
     "The objective: what the depth refinement makes small, in nats per point and frame, at its finest level."
 )
 NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
+LENGTHS_TIP = "With this weight all was searched again, and the shapes need fewer modes than with all of it."
 REMARK_TIP = "What was assumed of the camera, is degenerate in the best point of this run, or may be wrong."
 UNCERTAINTY_TIP = (
     "One standard deviation of the place of the point, from the curvature of the refinement's energy and the "
@@ -124,6 +126,9 @@ def numbers(
     if last.record.energy is not None:
         unit = "px" if sequence is None else sequence.units
         rows.append(LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP))
+        if (share := length_share(last)) < 1.0:
+            weight = f"{last.settings.isometry:g} × {share:.2g}, since lengths do not stay"
+            rows.append(LabeledValue("isometry", weight, LENGTHS_TIP))
     if last.settings.searches_starts:
         rows.append(LabeledValue("starts that agree", starts_that_agree(last), _starts_tip(last)))
     if run is not None and settings is not None:

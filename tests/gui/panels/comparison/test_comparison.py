@@ -16,6 +16,7 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import percent_of
+from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.text.run_rows import run_row
 
 
@@ -156,10 +157,15 @@ def test_energies_under_another_weight_of_lengths_are_not_ranked(parts, add_run,
         record = replace(end.record, energy=energy, phase=Phase(PhaseKind.FINEST))
         view = replace(end.geometry, refinement={"energy": energy, "length_share": share})
         runs.append(add_run(parts.session, replace(end, record=record, view=view), Settings()))
-    rows = {row.name: row for row in compare_rows(*runs, [incumbent_of(run, run.last, None) for run in runs])}
-    row = rows["energy"]
+    found = [incumbent_of(run, run.last, None) for run in runs]
+    row = {row.name: row for row in compare_rows(*runs, found)}["energy"]
     assert row.better == 0 and "other weight of lengths" in row.tip
     assert "other weight of lengths" in run_row(runs[0], None, shown=runs[1]).tip
+    listed = [
+        [each.value for each in numbers(run, of_run, known.sequence) if each.label == "isometry"]
+        for run, of_run in zip(runs, found, strict=True)
+    ]
+    assert listed == [[], ["0.3 × 0.17, since lengths do not stay"]]
 
 
 def test_the_two_change_their_places_and_the_comparison_ends_with_its_runs_or_its_sequence(parts, make_known):
