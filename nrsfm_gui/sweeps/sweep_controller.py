@@ -409,10 +409,8 @@ class SweepController(QObject):
         try:
             with protecting(self._session.inputs() | own):
                 write()
-        except InputError as refusal:
-            self.notifier.warn(str(refusal))
-        except OSError as refusal:
-            self.notifier.warn(str(InputError.of(refusal)))
+        except (InputError, OSError) as refusal:
+            self.notifier.warn(str(InputError.of(refusal) if isinstance(refusal, OSError) else refusal))
         else:
             self._store.writing_folder = path.parent
             self.notifier.inform(f"Saved {path}")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from PyQt6.QtCore import QRectF, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QPainter, QPixmap
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -36,7 +36,6 @@ TIPS = {
     "the heat-strip shows these distances",
 }
 LETTERS = 22  # of the name of a run
-SWATCH = 10
 TABLE_WIDTH = 340  # pixels
 
 
@@ -52,7 +51,7 @@ class CompareRow:
     better: int = 0  # 1 or 2 where that run has the lower error; 0 where unknown
 
 
-class ComparePanel(Themed, QFrame):
+class ComparePanel(QFrame):
     """Chooses the second run and the way of comparing."""
 
     run_chosen = pyqtSignal(str)  # key of the second run, of those that are offered
@@ -65,10 +64,9 @@ class ComparePanel(Themed, QFrame):
         super().__init__(parent)
         self.setProperty("role", "bar")
         self.setProperty("edge", "other")
-        self._first = PlainLabel()
+        self._first = PlainLabel(role="run")
         self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._first.setToolTip("The run that is shown; choose another one in the list of runs")
-        self._swatches = PlainLabel(), PlainLabel()
         tip = "The run to compare with, in its own color"
         self._second = with_tip(ComboBox(), "Run to compare with", tip)
         self._second.setMinimumContentsLength(10)
@@ -89,14 +87,13 @@ class ComparePanel(Themed, QFrame):
         self._more.toggled.connect(self._on_more_toggled)
         swap = _button("⇄", "Let the two runs change their places", self.swap_requested.emit)
         close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)", self.closed.emit)
-        pair = (self._swatches[0], self._first, swap, self._swatches[1], self._second)
+        pair = (self._first, swap, PlainLabel("with", role="other run"), self._second)
         runs = filled(QHBoxLayout(), *pair, None, *self._modes.values(), spacing=4)
         runs.addSpacing(8)
         runs.addWidget(close)
         below = filled(QHBoxLayout(), self.summary, self._more, grows=self.summary)
         filled(QVBoxLayout(self), runs, below, spacing=1, margins=(10, 3, 6, 3))
         self.set_mode("overlay")
-        self._follow_theme()
 
     def set_runs(self, first: str, others: Mapping[str, str], second: str) -> None:
         """Name the run that is shown, and offer the others by key and name."""
@@ -112,10 +109,6 @@ class ComparePanel(Themed, QFrame):
     def set_mode(self, mode: str) -> None:
         """Show the way of comparing, a key of MODES. Emits nothing."""
         self._modes[mode].setChecked(True)
-
-    def _apply_theme(self, theme: Theme) -> None:
-        for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
-            label.setPixmap(_swatch(color))
 
     def _on_more_toggled(self, on: bool) -> None:
         self._more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
@@ -223,19 +216,6 @@ def _button(
 
 def _short(name: str) -> str:
     return name if len(name) <= LETTERS else name[: LETTERS - 1] + "…"
-
-
-def _swatch(color: str) -> QPixmap:
-    picture = QPixmap(3 * SWATCH, 3 * SWATCH)
-    picture.fill(Qt.GlobalColor.transparent)
-    picture.setDevicePixelRatio(3)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(color))
-    painter.drawRoundedRect(QRectF(0, 2, SWATCH, SWATCH - 4), 1.5, 1.5)
-    painter.end()
-    return picture
 
 
 def _below(title: PlainLabel, view: QWidget) -> QWidget:
