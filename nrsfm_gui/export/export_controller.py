@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.export.export_dialog import ExportDialog
 
 USUAL_SIZE = FigureSize()
+RECIPES = {"Python program": python_for, "command": command_for}  # that give the shown numbers
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
 
@@ -179,14 +180,6 @@ class ExportController(QObject):
         clipboard.setImage(view.render_image(width, height, transparent=True))
         self._report(f"Copied the 3-D view, {width} × {height}, without its background")
 
-    def copy_python(self) -> None:
-        """Put the Python program that gives these numbers onto the clipboard."""
-        self._copy(python_for, "Python program")
-
-    def copy_command(self) -> None:
-        """Put the command that gives these numbers onto the clipboard."""
-        self._copy(command_for, "command")
-
     def shut_down(self) -> None:
         """Wait for what is being written; movies, which the window paints, end without a file."""
         for task in self._tasks:
@@ -213,13 +206,13 @@ class ExportController(QObject):
         self._jobs.start(task)
         Debounce(lambda: strip.add(row), SHOW_MILLISECONDS, row).request()
 
-    def _copy(self, format_recipe: Callable[..., str], what: str) -> None:
-        """Copy the recipe of the shown run up to the shown iteration, or of the parameters before any run."""
+    def copy_recipe(self, what: str) -> None:
+        """Copy a key of RECIPES for the shown run up to the shown iteration, or the parameters before one."""
         sequence = self._session.sequence
         if sequence is None:
             return
         run, past = self._session.seen_run, self._session.moment is not None
-        text, whose = _recipe_text(sequence, run, self._session.settings, format_recipe, past=past)
+        text, whose = _recipe_text(sequence, run, self._session.settings, RECIPES[what], past=past)
         copy_text(text)
         self._report(f"Copied the {what} for {whose}")
 

@@ -94,13 +94,10 @@ def file_stem(sequence: Sequence | None, otherwise: str) -> str:
 
 
 def time_left(run: Run) -> str:
-    """Return "12 s left", in rounder numbers the longer it is; "" where nothing is known.
-
-    The share that is done stands still while all is searched again with lighter lengths.
-    """
+    """Return "12 s left", in rounder numbers the longer it is; "" where nothing is known."""
     left = run.seconds_left
     if run.state is RunState.RUNNING and run.history.lighter:
-        return "second search"
+        return "second search"  # which takes about as long as the first; no share of it is known
     if run.state is not RunState.RUNNING or left is None or left <= ETA_FROM_SECONDS:
         return ""
     unit = next(unit for limit, unit in COARSER if left < limit)

@@ -119,10 +119,7 @@ class RunProgress(QWidget):
         # As wide as its widest usual text, so that a text does not change the layout of the tool bar.
         self._left.setFixedWidth(self._left.fontMetrics().horizontalAdvance(LONGEST_LEFT))
         filled(QHBoxLayout(self), self._bar, self._left, margins=(8, 0, 8, 0))
-        self.setToolTip(
-            "The share of the run that is done, and about how long the rest takes. Where lengths do not "
-            "stay, all is searched again with less weight of them, which takes about as long once more."
-        )
+        self.setToolTip("The share of the run that is done, and about how long the rest takes")
 
     def set_progress(self, progress: tuple[float, str] | None) -> None:
         """Show the share of a run that is done (0 to 1) and the time that is left, or none."""

@@ -228,7 +228,7 @@ def test_what_was_written_can_be_opened(qtbot, solved, tmp_path, monkeypatch):
         actions[-1][1]()
     assert failed.args == [f"No program was found that opens {tmp_path}"]
     with qtbot.waitSignal(notifier.informed) as reported:
-        exporting.copy_command()
+        exporting.copy_recipe("command")
     assert reported.args[1] == ()
 
 

@@ -162,7 +162,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
     assert result.iterations == len(result.history) - 1 == seen.record.iteration
     assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with qtbot.waitSignal(plotted.export_controller.saved) as copied:
-        plotted.export_controller.copy_python()
+        plotted.export_controller.copy_recipe("Python program")
     assert "as it was at iteration" in copied.args[0]
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
     numbers = show(NumbersPanel())

@@ -146,6 +146,6 @@ def opened(qtbot):
 
 @called_by_tests
 def text_of(window, recipe):
-    """Return what a window copies as "python" or as "command"."""
-    getattr(window.export_controller, f"copy_{recipe}")()
+    """Return what a window copies as a key of `RECIPES`."""
+    window.export_controller.copy_recipe(recipe)
     return QGuiApplication.clipboard().text()

@@ -17,7 +17,7 @@ DIGITS = 1e-12
 def losses_of_copies(window, tmp_path, text_of):
     """Run what is copied as Python and as command; return the losses that they save."""
     program, result = tmp_path / "program.py", tmp_path / "result.npz"
-    program.write_text(text_of(window, "python"))
+    program.write_text(text_of(window, "Python program"))
     name, *words = shlex.split(text_of(window, "command"))
     with contextlib.chdir(tmp_path):
         runpy.run_path(str(program), run_name="__main__")

@@ -20,6 +20,7 @@ from core import (
     write_challenge,
     write_npz,
 )
+from nrsfm_gui.export.export_controller import RECIPES
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
@@ -82,7 +83,7 @@ def test_a_session_is_the_same_in_another_window(
     assert other.scene_view.camera.orbit == camera.orbit
     assert other.scene_view.camera.saved_views == {"7": camera.orbit}
     assert session.settings == settings.with_changes(eta=0.125) == other.parameters_panel.settings
-    for recipe in ("python", "command"):
+    for recipe in RECIPES:
         assert text_of(other, recipe) == text_of(window, recipe)
     further = []
     for each in (window, other):

@@ -81,7 +81,7 @@ def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
 
 def test_a_session_and_the_command_that_is_copied_have_it(qtbot, opened, tmp_path):
     window, path = opened
-    window.export_controller.copy_command()
+    window.export_controller.copy_recipe("command")
     line = QGuiApplication.clipboard().text()
     shown = line.replace("nrsfm solve", "printf %s", 1).split(" --")[0]
     assert subprocess.run(["sh", "-c", shown], capture_output=True, check=True).stdout == os.fsencode(path)
