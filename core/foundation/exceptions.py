@@ -38,10 +38,11 @@ class InputError(ValueError):
         super().__init__(_shortened(printable(str(message))))
 
     @classmethod
-    def of(cls, error: OSError) -> InputError:
-        """Return the error for a refusal of the operating system, with its path where it has one."""
-        named = error.filename is not None and error.strerror
-        return cls(f"{error.filename}: {error.strerror}" if named else str(error))
+    def of(cls, error: OSError | InputError) -> InputError:
+        """Return the error for a refusal, of the operating system with its path where it has one."""
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            return cls(f"{error.filename}: {error.strerror}")
+        return cls(str(error))
 
 
 THIN_SPACE = "\u202f"  # between the thousands of numbers

@@ -75,9 +75,7 @@ class Job(QThread):
             value = self._function(self)
         except Cancelled:
             self.cancelled.emit()
-        except InputError as refusal:
-            self.failed.emit(str(refusal), "")
-        except OSError as refusal:
+        except (InputError, OSError) as refusal:
             self.failed.emit(str(InputError.of(refusal)), "")
         except Exception as defect:
             self.failed.emit(f"{type(defect).__name__}: {defect}", traceback.format_exc())

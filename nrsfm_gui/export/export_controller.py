@@ -221,7 +221,7 @@ class ExportController(QObject):
             with protecting(self._session.inputs()):
                 save()
         except (InputError, OSError) as refusal:
-            self._notifier.fail(str(refusal))
+            self._notifier.fail(str(InputError.of(refusal)))
         else:
             self._report(f"Saved {path}", path)
 

@@ -8,7 +8,6 @@ reconstructions of images share neither their coordinates nor, frame by frame, t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,6 +18,7 @@ from core.data import known_points
 from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
 from core.foundation import DEPTHS, Floats, nearest_rotation, read_only, relative_distance
 from core.reconstruction import OBJECTIVE_OF
+from nrsfm_gui.model.run import Run
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.shapes import Shapes
 
@@ -106,13 +106,9 @@ def relative_movement(before: Floats, now: Floats) -> float | None:
     return math.sqrt(max(0.0, 2.0 - 2.0 * float(np.vdot(nearest_rotation(products), products)) / size))
 
 
-def why_losses_differ(
-    one: Settings, other: Settings, camera: CameraModel, ends: Iterable[Iterate | None] = ()
-) -> str:
-    """Return why the losses of two runs of a sequence cannot be compared, "" where they can.
-
-    `ends`: their iterates. Where lengths do not stay, a run gives them less weight than its settings.
-    """
+def why_losses_differ(first: Run, second: Run) -> str:
+    """Return why the losses of two runs of a sequence cannot be compared, "" where they can."""
+    one, other, camera = first.settings, second.settings, first.sequence.camera
     other_problem, depths = one.problem != other.problem, one.objective == other.objective == DEPTHS
     cameras = one.camera_of(camera), other.camera_of(camera)
     orthogonal = CameraModel.ORTHOGONAL in cameras and "nonrigid" in (one.problem, other.problem)
@@ -128,7 +124,7 @@ def why_losses_differ(
     }
     for name in names:
         differ[f"other {name.replace('_', ' ')}"] = depths and getattr(one, name) != getattr(other, name)
-    differ["other weight of lengths"] = depths and len(set(map(length_share, ends))) > 1
+    differ["other weight of lengths"] = depths and length_share(first.last) != length_share(second.last)
     differ["another robust loss"] = (one.loss, one.loss_scale) != (other.loss, other.loss_scale)
     differ["other held-out observations"] = one.hide != other.hide
     differ["other intrinsics"] = one.intrinsics != other.intrinsics
@@ -136,7 +132,7 @@ def why_losses_differ(
 
 
 def length_share(end: Iterate | None) -> float:
-    """Return the share that an iterate has of the weight of lengths; as is usual where it is not known."""
+    """Return the share of the weight of lengths: below 1 where they do not stay, 1 where it is not known."""
     figures = end.geometry.refinement if end is not None and end.geometry_known else None
     return float((figures or {}).get("length_share", 1.0))
 

@@ -202,8 +202,7 @@ class Autosave(QObject):
             left.write(saved)
             self._close(left)
         except (InputError, OSError) as error:
-            refusal = InputError.of(error) if isinstance(error, OSError) else error
-            raise InputError(f"{refusal}. {left.describe_rest()}") from error
+            raise InputError(f"{InputError.of(error)}. {left.describe_rest()}") from error
         finally:
             left.release()
 

@@ -410,7 +410,7 @@ class SweepController(QObject):
             with protecting(self._session.inputs() | own):
                 write()
         except (InputError, OSError) as refusal:
-            self.notifier.warn(str(InputError.of(refusal) if isinstance(refusal, OSError) else refusal))
+            self.notifier.warn(str(InputError.of(refusal)))
         else:
             self._store.writing_folder = path.parent
             self.notifier.inform(f"Saved {path}")

@@ -49,10 +49,7 @@ def run_row(
     run: Run, found: Incumbent | None, *, shown: Run | None = None, compared: Run | None = None
 ) -> RunRow:
     """Return the row of a run with its incumbent; the shown run and the compared one change it."""
-    why = ""
-    if shown is not None and shown is not run:
-        ends = run.last, shown.last
-        why = why_losses_differ(run.settings, shown.settings, run.sequence.camera, ends)
+    why = "" if shown is None or shown is run else why_losses_differ(run, shown)
     known = None if found is None else found.errors
     loss = NONE if found is None else objective_value(found.value, found.objective, digits=3)
     error = NONE if known is None else _error(known, run.sequence.units)

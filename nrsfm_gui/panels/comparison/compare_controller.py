@@ -312,8 +312,7 @@ def _loss(
         return "minimized value", [text or NONE for text in texts], OTHER_OBJECTIVE, 0
     kind = next(iter(kinds), WNN)
     texts = [objective_value(value, kind) for value in values]
-    ends = [None if known is None else known.iterate for known in found]
-    why = why_losses_differ(first.settings, second.settings, first.sequence.camera, ends)
+    why = why_losses_differ(first, second)
     if why:
         return OBJECTIVE_NAMES[kind], texts, f"These are values of different objectives: {why}.", 0
     return OBJECTIVE_NAMES[kind], texts, LOSS_TIP, _better(values, SAME_LOSS)

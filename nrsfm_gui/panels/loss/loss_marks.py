@@ -214,7 +214,7 @@ class ChangeTicks(QObject):
         self._item.opts["tip"] = self._tip
         self._item.setZValue(20)
         self._item.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._item.sigClicked.connect(self._on_tick_clicked)
+        self._item.sigClicked.connect(lambda _item, points: self.chosen.emit(int(points[-1].data())))
         plot.addItem(self._item, ignoreBounds=True)
 
     def show(self, history: History | None, x: Floats, places: Callable[[Ints], Floats]) -> None:
@@ -234,9 +234,6 @@ class ChangeTicks(QObject):
 
     def _tip(self, x: float, y: float, data: object) -> str:
         return f"{self.texts[int(str(data))]}\nClick to go back to before it."
-
-    def _on_tick_clicked(self, _item: object, points: Sequence[pg.SpotItem]) -> None:
-        self.chosen.emit(int(points[-1].data()))
 
 
 class IterationCursor(QObject):

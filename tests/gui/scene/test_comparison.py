@@ -17,6 +17,7 @@ from core import (
     WeightedNuclearNorm,
 )
 from core.evaluation import NO_ALIGNMENT, PER_FRAME, Kind, Mirror
+from nrsfm_gui.model.run import Run
 from nrsfm_gui.scene.comparison import compare_shapes, why_losses_differ
 
 WNN, DEPTHS = Settings(objective="wnn"), Settings(objective="depths")
@@ -111,13 +112,17 @@ def test_there_is_no_distance_before_there_are_two_reconstructions(known):
         (DEPTHS, replace(DEPTHS, isometry=0.5), "orthogonal", "other isometry"),
     ],
 )  # fmt: skip
-def test_losses_compare_where_they_are_numbers_of_one_objective(one, other, camera, why):
-    assert why_losses_differ(one, other, CameraModel(camera)) == why
-    assert why_losses_differ(other, one, CameraModel(camera)) == why
+def test_losses_compare_where_they_are_numbers_of_one_objective(known, one, other, camera, why):
+    sequence = replace(known.sequence, camera=CameraModel(camera))
+    first, second = (Run(1, sequence, settings) for settings in (one, other))
+    assert why_losses_differ(first, second) == why
+    assert why_losses_differ(second, first) == why
 
 
-def test_explicit_weights_compare_where_those_that_both_have_agree():
+def test_explicit_weights_compare_where_those_that_both_have_agree(known):
     weights = (0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3)
-    one, longer, other = (replace(WNN, rank=len(a), penalty=ExplicitWeights(a)) for a in weights)
-    assert why_losses_differ(one, longer, CameraModel.PERSPECTIVE) == ""
-    assert why_losses_differ(one, other, CameraModel.PERSPECTIVE) == "other weights"
+    one, longer, other = (
+        Run(1, known.sequence, replace(WNN, rank=len(a), penalty=ExplicitWeights(a))) for a in weights
+    )
+    assert why_losses_differ(one, longer) == ""
+    assert why_losses_differ(one, other) == "other weights"
