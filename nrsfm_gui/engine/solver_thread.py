@@ -129,10 +129,7 @@ class SolverThread(QThread):
 
     def set_paused(self, paused: bool) -> None:
         """Pause the run between two iterations, or resume it."""
-        with self._condition:
-            self._paused = paused
-            self._steps = 0
-            self._condition.notify_all()
+        self._share(_paused=paused, _steps=0)
 
     def step(self) -> None:
         """Let a paused run do one iteration."""
@@ -142,9 +139,7 @@ class SolverThread(QThread):
 
     def set_delay(self, seconds: float) -> None:
         """Wait this long after every iteration, so that the changes can be seen."""
-        with self._condition:
-            self._delay = seconds
-            self._condition.notify_all()
+        self._share(_delay=seconds)
 
     def change(self, settings: Settings, rest: float = 0.0) -> bool:
         """Continue from the current iterate under other settings; False where the run has already ended.
@@ -176,8 +171,12 @@ class SolverThread(QThread):
 
     def cancel(self) -> None:
         """Stop after the current iteration; a paused run stops, too."""
+        self._share(_cancelled=True)
+
+    def _share(self, **values: object) -> None:
+        """Set values that both threads use, and wake the one that waits for them."""
         with self._condition:
-            self._cancelled = True
+            vars(self).update(values)
             self._condition.notify_all()
 
     # -- the thread itself ----------------------------------------------------------------------------------
@@ -202,16 +201,14 @@ class SolverThread(QThread):
                 change = self._pop_change()
                 if change is not None:
                     stream = self._redirected(stream, *change)
-                    with self._condition:
-                        self._answering = False
-                        self._condition.notify_all()
+                    self._share(_answering=False)
                     continue
                 if self._wait_for_change():
                     continue
-                self._set_stepping(True)
+                self._share(_stepping=True)
                 began = time.perf_counter()
                 iterate = next(stream, None)
-                self._set_stepping(False)
+                self._share(_stepping=False)
                 self._stepped_at, self._step_pending = time.perf_counter(), False
                 if iterate is not None:
                     self._step_seconds = self._stepped_at - began
@@ -221,11 +218,6 @@ class SolverThread(QThread):
             return RunState.STOPPED
         finally:
             _close(stream)
-
-    def _set_stepping(self, stepping: bool) -> None:
-        with self._condition:
-            self._stepping = stepping
-            self._condition.notify_all()
 
     def _wait_while_paused(self) -> bool:
         """Wait while paused; return False once cancelled."""

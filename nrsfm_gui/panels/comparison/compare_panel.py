@@ -23,6 +23,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.text.table_text import shortened
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, known, plain_tip
 from nrsfm_gui.widgets.style import Themed
@@ -97,7 +98,7 @@ class ComparePanel(QFrame):
 
     def set_runs(self, first: str, others: Mapping[str, str], second: str) -> None:
         """Name the run that is shown, and offer the others by key and name."""
-        self._first.setText(_short(first))
+        self._first.setText(shortened(first, LETTERS))
         self._first.setAccessibleName(first)
         offered = [(self._second.itemData(k), self._second.itemText(k)) for k in range(self._second.count())]
         if offered != list(others.items()):
@@ -212,10 +213,6 @@ def _button(
     text: str, tip: str, pressed: Callable[[], object] | None = None, *, checkable: bool = False
 ) -> QToolButton:
     return tool_button(text, tip, f"{text}: {tip}", pressed, checkable=checkable)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LETTERS else name[: LETTERS - 1] + "…"
 
 
 def _below(title: PlainLabel, view: QWidget) -> QWidget:
