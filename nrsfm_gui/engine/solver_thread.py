@@ -24,7 +24,7 @@ from typing import Any
 from PyQt6.QtCore import QThread, pyqtSignal
 
 from core import HistoryEntry, InputError, Iterate, Sequence, Settings
-from core.foundation import Phase, PhaseKind
+from core.foundation import PhaseKind
 from core.reconstruction import count_shift, shift_counts
 from nrsfm_gui.model.run import RunState
 
@@ -261,8 +261,9 @@ class SolverThread(QThread):
         last = self._last
         if self._step_is_due():
             return False
-        if last is not None and not last.status.finished and _has_settled(last.phase):
-            pause = self._linger
+        phase = None if last is None or last.status.finished else last.phase
+        if phase is not None and phase.kind is PhaseKind.UNCERTAINTY and not phase.number:
+            pause = self._linger  # it has just come to its shape, whose uncertainty is next
         elif self._step_pending:
             pause = DRAG_PAUSE
         else:
@@ -311,11 +312,6 @@ class SolverThread(QThread):
                 mailbox.changes.append(replace(change, iteration=iterate.record.iteration))
         if change is not None:
             self.arrived.emit()
-
-
-def _has_settled(phase: Phase) -> bool:
-    """Whether a refinement has just come to its shape, whose uncertainty is next."""
-    return phase.kind is PhaseKind.UNCERTAINTY and not phase.number
 
 
 def _restarts(before: Iterate | None, first: Iterate) -> bool:

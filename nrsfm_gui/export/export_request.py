@@ -176,34 +176,30 @@ class ExportContext:
 
 def context_of(session: Session, folder: Path) -> ExportContext:
     """Return what the dialog needs of a session; `folder` is where files were written last."""
-    sequence, shown = session.sequence, session.shown
+    sequence, seen = session.sequence, session.seen
+    last = None if session.shown is None else session.shown.last
     count = 1 if sequence is None else sequence.frame_count
     truth = sequence is not None and sequence.truth is not None
-    first, last = session.frame_range or (0, count - 1)
+    loop = session.frame_range or (0, count - 1)
+    earlier = ""
+    if session.moment is not None and seen is not None and last is not None:
+        earlier = f"iteration {seen.iteration} of {last.iteration}"
     return ExportContext(
         name=file_stem(sequence, STEM),
         folder=str(folder.absolute()),
         frame=session.frame,
-        frames=(first + 1, last + 1),
+        frames=(loop[0] + 1, loop[1] + 1),
         frame_count=count,
         truth=truth,
         align=ALIGNED.get(session.alignment.kind, "truth") if truth else "none",
         mirror=session.alignment.mirror is not Mirror.OFF,
-        reconstruction=shown is not None and shown.last is not None,
+        reconstruction=last is not None,
         video=sequence is not None and sequence.video is not None,
-        std=shown is not None and shown.last is not None and shown.last.geometry.std is not None,
-        earlier=_earlier(session),
+        std=last is not None and last.geometry.std is not None,
+        earlier=earlier,
         fps=(None if sequence is None else sequence.frame_rate) or DEFAULT_FPS,
         missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
     )
-
-
-def _earlier(session: Session) -> str:
-    """Return which iteration of how many is shown where it is not the newest."""
-    run, seen = session.shown, session.seen_run
-    if session.moment is None or run is None or run.last is None or seen is None or seen.last is None:
-        return ""
-    return f"iteration {seen.last.iteration} of {run.last.iteration}"
 
 
 def parse_frames(text: str, frame_count: int) -> tuple[int, ...]:

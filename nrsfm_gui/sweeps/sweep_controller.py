@@ -114,17 +114,19 @@ class SweepController(QObject):
             height = max(round(LOWER_PART * part.height()), window.minimumHeight())
             window.setGeometry(part.left(), part.bottom() + 1 - height, part.width(), height)
 
-    def show_chosen(self) -> None:
-        """Show the reconstruction of the chosen run."""
-        self._with_chosen(lambda run: self._on_run_requested(run, in_front=True))
-
-    def go_on_live(self) -> None:
-        """Show the chosen run with its parameters in live mode."""
-        self._with_chosen(self._on_live_requested)
-
-    def solve_again(self) -> None:
-        """Open the sequence of the chosen run, and solve it with its settings."""
-        self._with_chosen(self._solve_run)
+    def use_chosen(self, how: str) -> None:
+        """Show the chosen run, go on live from it, or solve it again."""
+        uses: dict[str, Callable[[int], object]] = {
+            "show": lambda run: self._on_run_requested(run, in_front=True),
+            "live": self._on_live_requested,
+            "again": self._solve_run,
+        }
+        if self.window is not None and self.window.chosen >= 0:
+            uses[how](self.window.chosen)
+        else:
+            self._session.notifier.inform(
+                "No run of the sweep is chosen", action=("Show the sweep", self.show)
+            )
 
     def refresh(self) -> None:
         """Read what was appended since; later again while the window is on view."""
@@ -266,14 +268,6 @@ class SweepController(QObject):
             self._timer.start(round(1000 * min(seconds, MOST_SECONDS)))
 
     # -- runs -----------------------------------------------------------------------------------------------
-
-    def _with_chosen(self, act: Callable[[int], object]) -> None:
-        if self.window is not None and self.window.chosen >= 0:
-            act(self.window.chosen)
-        else:
-            self._session.notifier.inform(
-                "No run of the sweep is chosen", action=("Show the sweep", self.show)
-            )
 
     def _on_run_requested(self, run: int, in_front: bool) -> None:
         if self._show_result(run) and in_front:

@@ -53,7 +53,8 @@ NARROW = 560  # pixels of width below which the table is folded
 LEAST_TABLE, LEAST_PLOT = 190, 120  # pixels of width
 TIP = (
     "Left: what is minimized, the loss of the WNN problem or the energy of the depths. Shaded: other stages "
-    "of the run, each in a scale of its own. Thin and gray: what is tried now. Right: the error of what was "
+    "of the run, each in a scale of its own. Lighter lengths: lengths do not stay, and all is searched again "
+    "with less weight of them. Thin and gray: what is tried now. Right: the error of what was "
     "shown at each moment. Ticks below: ends of candidates and starts, which the table lists.\n"
     "Click to see the shape at this moment; Esc returns. Wheel: zoom; drag: move. Right click: scale."
 )

@@ -328,7 +328,7 @@ def test_solving_again_asks_where_data_are_that_were_moved(
     rewrite(lambda line, _: line.update(sequence=line["sequence"].replace(str(solved_sweep), away)))
     window = open_sweep(swept)
     window.choose(0)
-    main.sweep_controller.solve_again()
+    main.sweep_controller.use_chosen("again")
     assert "is not there any more" in window.messages.text
     made = main.sweep_controller._reader.load_run(window.rows.key(0))
     controller = main.sweep_controller
@@ -336,7 +336,7 @@ def test_solving_again_asks_where_data_are_that_were_moved(
     qtbot.waitUntil(lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED)
     window.choose(1)
     window.messages.hide()
-    controller.solve_again()  # of the same folder
+    controller.use_chosen("again")  # of the same folder
     qtbot.waitUntil(lambda: len(main.session.runs) == 2)
     assert window.messages.text == ""
 
