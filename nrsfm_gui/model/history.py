@@ -12,7 +12,6 @@ from typing import TypeVar
 import numpy as np
 
 from core import HistoryEntry, Settings
-from core.depth.search import LIGHT
 from core.foundation import DEPTHS, Bools, Floats, Ints, Phase, PhaseKind, RunStage
 
 Part = TypeVar("Part")
@@ -20,6 +19,7 @@ FIRST_ROOM = 256
 HIGHEST = 1e300  # what stands for a value that is not finite
 LEAST_RESIDUAL = 1e-300  # a residual of zero has no logarithm
 STARTS_AGAIN = ": starts again"
+LIGHTER = "lighter lengths"  # in the names of the starts of a second search
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class History:
         """
         phase = record.phase
         if not len(self.lighter) % 2 or phase.name:
-            return LIGHT in phase.name
+            return LIGHTER in phase.name
         before = self.phases[-1][1]
         if phase.kind is PhaseKind.UNCERTAINTY:
             return record.value not in self.values[: self.lighter[0]]

@@ -11,9 +11,8 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
-from core.depth.search import LIGHT
 from core.foundation import DEPTHS, Floats, Ints, Phase, PhaseKind, RunStage, phase_text
-from nrsfm_gui.model.history import History
+from nrsfm_gui.model.history import LIGHTER, History
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.loss.attempts import attempt_parts
 from nrsfm_gui.widgets.colors import qcolor
@@ -188,7 +187,7 @@ def spans(history: History, stage: RunStage) -> list[tuple[int, int, str, bool]]
     for each, first, last in history.stage_spans:
         shaded = each != stage
         name = START if shaded and each == Phase(PhaseKind.REFINE).stage else each.name
-        name = changes.get(first, LIGHT if bisect_right(history.lighter, first) % 2 else name)
+        name = changes.get(first, LIGHTER if bisect_right(history.lighter, first) % 2 else name)
         if found and found[-1][2:] == (name, shaded):
             first = found.pop()[0]
         found.append((first, last, name, shaded))
