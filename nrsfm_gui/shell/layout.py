@@ -28,6 +28,7 @@ TALL = 880  # pixels of height that have room for them so
 NARROW = 1100  # pixels of width below which the docks at the left join those at the right
 SHORT, SHORTEST = 800, 620  # pixels of height below which those below do, in a narrow and in a wide window
 PLACE = "place among the docks"
+COLUMN = "column "  # of the docks below, in what is stored
 TRACKS = "2-D"  # stands below, or beside the 3-D view, as wide, where there is a video
 
 
@@ -134,7 +135,9 @@ class DockLayout(QObject):
         layout = self._store.layout()
         if layout is None:
             return False
-        geometry, docks, self._own = layout
+        geometry, docks, sizes = layout
+        self._widths = [sizes.pop(name) for name in list(sizes) if name.startswith(COLUMN)]
+        self._own = sizes
         self._restored = self._window.restoreGeometry(geometry) and restore_docks(self._window, docks)
         return self._restored
 
@@ -166,7 +169,8 @@ class DockLayout(QObject):
         """Remember where everything is, and would be without a video."""
         self.place_tracks(None)
         state = self._window.saveState() if self._wide_state is None else self._wide_state
-        self._store.set_layout(self._window.saveGeometry(), state, self._own)
+        columns = {f"{COLUMN}{place}": width for place, width in enumerate(self._widths)}
+        self._store.set_layout(self._window.saveGeometry(), state, self._own | columns)
 
     def adopt(self) -> None:
         """Fit docks that were put elsewhere by a session: it may be of a window of another width."""

@@ -163,6 +163,29 @@ def test_docks_below_have_their_shares_of_the_width_again_after_the_window_was_n
     assert tracks.width() == pytest.approx(own[1], abs=2)
 
 
+@pytest.mark.parametrize("size", [(800, 600), (1000, 900)])
+def test_docks_below_have_their_shares_again_where_the_window_was_closed_while_it_was_narrow(
+    size, qtbot, make_window
+):
+    def widths(window):
+        sizes(window, qtbot, 1280, 800)
+        found = {dock.windowTitle(): dock for dock in docks(window)}
+        return found["Loss"].width(), found["2-D"].width()
+
+    window = make_window()
+    usual = widths(window)
+    edge = next(dock for dock in docks(window) if dock.windowTitle() == "Loss").geometry()
+    drag_edge(window, QPoint(edge.right() + 3, edge.center().y()), QPoint(-60, 0))
+    own = widths(window)
+    assert own != pytest.approx(usual, abs=20)
+    for _ in range(2):
+        sizes(window, qtbot, *size)
+        window.close()
+        window = make_window()
+        settle(window, qtbot)
+    assert widths(window) == pytest.approx(own, abs=2)
+
+
 def test_the_2d_view_stands_beside_the_3d_view_and_as_wide_where_there_is_a_video(window, qtbot):
     found = {dock.windowTitle(): dock for dock in docks(window)}
     area, tracks = Qt.DockWidgetArea, found["2-D"]
