@@ -359,7 +359,8 @@ class NumberField(QLineEdit):
     GESTURES = (
         ("Up, Down", "step a number by a tenth of a decade, or by one"),
         ("Page Up, Page Down", "ten of these steps"),
-        ("Return, Escape", "leave the field, so that the keys of the views act again"),
+        ("Return", "select the number, so that the next one replaces it"),
+        ("Escape", "leave the field, so that the keys of the views act again"),
         ("Ctrl+Z", "undo what was typed into this field"),
     )
 
@@ -415,7 +416,7 @@ class NumberField(QLineEdit):
         self.edited.emit()
 
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
-        """Step on Up and Down; leave the field on Return and Escape, so that the keys of the views act."""
+        """Step on Up and Down, select all on Return, leave on Escape, so that the keys of the views act."""
         assert event is not None
         steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
         key = Qt.Key(event.key())
@@ -423,7 +424,9 @@ class NumberField(QLineEdit):
             self.step_by(steps[key])
             return
         super().keyPressEvent(event)
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.selectAll()  # and stay: outside of it digits are keys of the views
+        elif key == Qt.Key.Key_Escape:
             self.clearFocus()
 
 

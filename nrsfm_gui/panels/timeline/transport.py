@@ -60,6 +60,7 @@ class Transport(QWidget):
         self._field.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._field.edited.connect(self._on_frame_typed)
         self._field.editingFinished.connect(lambda: self.set_state(self._state))
+        self._field.returnPressed.connect(self._field.clearFocus)  # the keys of the views step on from there
         self._label, self._rate = PlainLabel(), PlainLabel(role="muted")
         self._label.setIndent(4)
         self._rate.setToolTip("Frames per second that are drawn")
@@ -173,5 +174,5 @@ class Transport(QWidget):
     def _on_frame_typed(self) -> None:
         with suppress(ValueError):  # it is being typed
             number = self._field.value()
-            if number is not None and 1 <= number <= self._state.count:
-                self.frame_requested.emit(int(number) - 1)
+            if number is not None and number >= 1:
+                self.frame_requested.emit(min(int(number), self._state.count) - 1)

@@ -84,14 +84,18 @@ def test_settings_shown_are_settings_read(panel):
         assert panel.settings == settings and not panel.refusal
 
 
-def test_arrow_keys_step_by_a_tenth_of_a_decade_and_return_leaves_the_field(qtbot, form):
+def test_arrow_keys_step_by_a_tenth_of_a_decade_and_a_number_after_return_replaces_that_before(qtbot, form):
     eta, rank = form.field("eta"), form.field("rank")
     for field, key, text in ((eta, "Up", "0.063"), (eta, "Down", "0.05"), (rank, "Up", "7")):
         field.setFocus()
         qtbot.keyClick(field, Qt.Key[f"Key_{key}"])
         assert field.text() == text
     qtbot.keyClick(rank, Qt.Key.Key_Return)
-    assert not rank.hasFocus()
+    assert rank.window().focusWidget() is rank  # elsewhere digits are keys of the views
+    qtbot.keyClicks(rank, "5")
+    assert rank.text() == "5"
+    qtbot.keyClick(rank, Qt.Key.Key_Escape)
+    assert rank.window().focusWidget() is not rank
     for text in ("nan", "-inf", "1e308", "5e-324", "-1", "0"):  # some of which have no next one
         for key in (Qt.Key.Key_Up, Qt.Key.Key_PageDown):
             eta.setText(text)

@@ -319,7 +319,10 @@ def test_a_frame_can_be_typed(timeline, qtbot):
     assert asked[-1] == 24
     type_into(field, "99")
     qtbot.keyClick(field, Qt.Key.Key_Return)
-    assert field.text() == str(asked[-1] + 1)  # what cannot be shown is taken back
+    assert field.text() == str(FRAMES) and asked[-1] == FRAMES - 1  # the last one there is
+    type_into(field, "none")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert field.text() == str(FRAMES)  # what is no number is taken back
     assert all(0 <= frame < FRAMES for frame in asked)
 
 
