@@ -288,7 +288,8 @@ class ReadingForm(Form):
         try:
             value = read()
         except ValueError as refusal:
-            self.set_message(option, f"The {option} is {refusal}.")
+            sentence = str(refusal)
+            self.set_message(option, f"{sentence[:1].upper()}{sentence[1:]}.")
             return
         if value is not None:
             self.set_message(option, "")

@@ -396,7 +396,7 @@ class NumberField(QLineEdit):
             return int(text) if self._integer else float(text)
         except ValueError:
             kind = "a whole number" if self._integer else "a number"
-            raise ValueError(f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}") from None
+            raise ValueError(f"{text!r} is not {kind}" if text else f"{kind} is missing") from None
 
     def step_by(self, steps: int) -> None:
         """Move the number by steps, as an arrow key does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -247,18 +248,19 @@ class ParameterRows(QObject):
     def read(self, checks: Mapping[str, Callable[[Any], Any]]) -> tuple[dict[str, Any], list[str]]:
         """Return what the checks of rows give, None of empty ones, and why others are refused.
 
-        A check raises ValueError; its sentence is shown below the editor.
+        A check raises ValueError; its sentence is shown below the editor, and names it as its label does.
         """
         values, refusals = {}, []
         for name, check in checks.items():
-            sentence = ""
+            form, sentence = self.forms[name], ""
+            title = form.rows[name].caption.text()
             try:
                 value = self.editors[name].value()
                 values[name] = None if value is None else check(value)
             except ValueError as refusal:  # InputError is one
-                sentence = str(refusal)
-                refusals.append(sentence)
-            self.forms[name].set_message(name, sentence)
+                sentence = re.sub(f"^{name}(?= is )", title, str(refusal))
+                refusals.append(sentence if sentence.startswith(title) else f"{title}: {sentence}")
+            form.set_message(name, sentence)
         return values, refusals
 
     def show_kind(self, every: Iterable[str], own: Collection[str], values: Mapping[str, Any]) -> None:

@@ -182,7 +182,7 @@ def test_scores_count_from_one_half_or_from_what_is_typed_after_a_rest(qtbot, ma
     settled(qtbot, dialog)
     assert "100 % seen" in summary(dialog)
     type_into(threshold, "half")
-    qtbot.waitUntil(lambda: "not a number" in dialog._form.rows["threshold"].note.text())
+    qtbot.waitUntil(lambda: dialog._form.rows["threshold"].note.text() == "'half' is not a number.")
 
 
 def test_the_size_of_the_picture_is_drawn_and_the_camera_follows_it(qtbot, make_dialog, plain):

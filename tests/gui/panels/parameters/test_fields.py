@@ -33,23 +33,24 @@ def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
 def test_an_invalid_value_is_explained_next_to_its_field(panel, form):
     emitted = []
     for penalty, name, text, words in (
-        ("wnn", "eta", "2", "eta is 2; accepted is a number above 0 and at most 1"),
+        ("wnn", "eta", "2", "affine part η is 2; accepted is a number above 0 and at most 1"),
         ("wnn", "eta", "five", "'five' is not a number"),
-        ("wnn", "rank", "0", "rank is 0"),
+        ("wnn", "rank", "0", "shapes K is 0"),
         ("wnn", "rank", "2.5", "'2.5' is not a whole number"),
-        ("wnn", "rotation_rank", "0", "rotation_rank is 0"),
-        ("wnn", "gamma", "0", "gamma is 0"),
-        ("wnn", "xi", "nan", "xi is nan"),
+        ("wnn", "rotation_rank", "0", "rotation rank is 0"),
+        ("wnn", "gamma", "0", "offset γ is 0"),
+        ("wnn", "xi", "nan", "strength ξ is nan"),
         ("schatten", "p", "1", "p is 1; accepted is a number above 0 and below 1"),
-        ("log", "mu", "-1", "mu is -1"),
+        ("log", "mu", "-1", "strength μ is -1"),
         ("ramp", "free", "1.5", "'1.5' is not a whole number"),
-        ("rank", "mu", "inf", "mu is inf"),
+        ("rank", "mu", "inf", "strength μ is inf"),
+        ("wnn", "smallest_movement", "-5", "smallest movement is -5; accepted is a number"),
     ):
         form.choose("penalty", penalty)
         before = panel.settings
         panel.settings_changed.connect(emitted.append)
         form.write(name, text)
-        assert words in form.note(name) and panel.refusal
+        assert words in form.note(name) and panel.refusal.startswith(form.field(name).accessibleName())
         assert form.field(name).property("invalid") is True
         panel.flush()
         assert emitted == [] and panel.settings == before
@@ -269,7 +270,7 @@ def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(panel,
     form.write("eta", "five")
     assert slider.number == slider.scale.lowest  # what is no number does not move it
     form.write("rank", "9" * 400)  # no float is as large
-    assert "rank is too large" in panel.refusal
+    assert "shapes K is too large" in panel.refusal
 
 
 def test_integers_are_dragged_one_by_one(panel, form):
