@@ -287,7 +287,7 @@ class RunControl(QObject):
         elif run.last is not None and len(run.history):
             left = self._left.setdefault(run, TimeLeft())
             running = run.state is RunState.RUNNING
-            run.seconds_left = left.update(time.perf_counter(), run.last.fraction, running=running)
+            run.seconds_left = left.update(time.perf_counter(), run.share_done, running=running)
         if _whole(run.seconds_left) != before:
             self._session.report_run(run, stored=False)
 

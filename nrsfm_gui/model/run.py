@@ -7,9 +7,13 @@ from enum import Enum
 from typing import TypedDict
 
 from core import Alignment, Iterate, Sequence, Settings
-from core.foundation import Floats
+from core.foundation import DEPTHS, Floats, PhaseKind
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.snapshots import Snapshots
+
+# Of the time of a search for depths, about what its phases would take that are planned: many samples are
+# searched again. When deviations are computed nothing else follows.
+SEARCH_SHARE = 0.7
 
 
 class RunState(Enum):
@@ -79,6 +83,14 @@ class Run:
         """Return a copy for a session to store: it does not change any more, and is over."""
         state = RunState.STOPPED if self.state.alive else self.state
         return replace(self.as_of(None), state=state, errors=errors)
+
+    @property
+    def share_done(self) -> float:
+        """About the part of its time that has passed, from the part of its phases that is done."""
+        if self.last is None:
+            return 0.0
+        searches = self.settings.objective == DEPTHS and self.last.phase.kind is not PhaseKind.UNCERTAINTY
+        return SEARCH_SHARE * self.last.fraction if searches else self.last.fraction
 
     @property
     def steered(self) -> bool:

@@ -99,9 +99,7 @@ class StatusController(QObject):
     def _share_done(self) -> tuple[float, str] | None:
         """Return the share that is done of the run under way, and the time that is left."""
         run = self._session.active_run
-        if run is None:
-            return None
-        return 0.0 if run.last is None else run.last.fraction, time_left(run)
+        return None if run is None else (run.share_done, time_left(run))
 
 
 class RunProgress(QWidget):

@@ -1,9 +1,14 @@
 """The time that a run still takes: by a clock that the tests set, while the share that is done grows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from core import Settings
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.engine.run_control import TimeLeft
+from nrsfm_gui.model.run import Run
 
 TICK = 0.1  # seconds between two updates
 
@@ -52,3 +57,31 @@ def test_nothing_is_known_at_the_beginning_and_at_the_end():
     assert left.update(10.0, 0.001) is None
     assert left.update(20.0, 0.5) == pytest.approx(20.0)
     assert left.update(21.0, 1.0) is None
+
+
+# The share of the phases after each of twenty equal parts of the time, of runs of the default settings.
+RECORDED = {
+    "paper/circle": "0 7 15 19 29 38 45 45 48 49 51 53 55 57 76 79 83 87 87 92",
+    "stretch/circle": "0 19 38 46 52 56 76 80 82 86 87 89 92 92 92 92 92 92 92 92",
+    "tearing/circle": "0 12 22 34 44 48 50 54 57 79 80 84 87 87 87 87 87 87 87 87",  # searched again
+    "drink/circle": "0 15 26 30 34 62 66 66 67 71 71 71 71 72 74 78 81 86 88 89",
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_in_the_midst_of_a_search_the_time_left_is_about_what_it_then_takes(name, known, make_iterate):
+    last = make_iterate(known, noise=0.1)
+    shares = np.repeat([float(share) / 100 for share in RECORDED[name].split()], 10)  # 20 s
+    runs = [Run(1, known.sequence, Settings(), last=replace(last, fraction=share)) for share in shares]
+    ratio = shown([run.share_done for run in runs])[40:120] / (TICK * (200 - np.arange(40, 120)))
+    assert 0.25 < ratio.min() and ratio.max() < 2
+
+
+def test_the_share_of_other_runs_and_of_the_deviations_at_the_end_is_that_of_the_phases(known, make_iterate):
+    last = make_iterate(known, noise=0.1)
+    assert (
+        Run(1, known.sequence, Settings(objective="wnn"), last=replace(last, fraction=0.9)).share_done == 0.9
+    )
+    record = replace(last.record, phase=Phase(PhaseKind.UNCERTAINTY))
+    ending = Run(1, known.sequence, Settings(), last=replace(last, fraction=0.9, record=record))
+    assert ending.share_done == 0.9 and Run(1, known.sequence, Settings()).share_done == 0
