@@ -270,17 +270,21 @@ class ImportDialog(QDialog):
             " · ".join(filter(None, (contents.producer, printable(str(contents.path.parent)))))
         )
         self._summary.show_text(inspected.summary)
-        self._problem.show_text(without_options(contents.problem.removeprefix(f"{contents.path}: ")))
+        names = {entry.name for entry in contents.arrays}
+        self._problem.show_text(without_options(contents.problem.removeprefix(f"{contents.path}: "), names))
         accepted = accepted_options(contents)
         self._arrays.set_arrays(
             contents.arrays, {**self.reading, **contents.reading}, editable="tracks" in accepted
         )
-        named = {entry.name for entry in contents.arrays} - set(contents.columns)
         for part in (self._arrays_heading, self._arrays):
-            part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
+            part.setVisible(
+                bool(names - set(contents.columns))
+            )  # the columns of a table are chosen in a row of their own
         self._form.show_contents(contents, self.reading, accepted)
         self._show_camera(inspected)
-        self._guesses.show_text("\n".join(f"• {without_options(remark)}" for remark in contents.remarks))
+        self._guesses.show_text(
+            "\n".join(f"• {without_options(remark, names)}" for remark in contents.remarks)
+        )
         self._guesses_heading.setVisible(bool(contents.remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
         self._guess_again.setEnabled(bool(self.reading))

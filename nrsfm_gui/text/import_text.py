@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 
 from core import CameraModel, Sequence
 from core.cameras import ORIGINS, Calibration, image_size_of, view_of_focal
@@ -11,19 +12,23 @@ from nrsfm_gui.model.numbers import format_number
 
 # What sentences on files say about options of the command line, for which the dialog has fields.
 OPTION = re.compile(r" \((--[^)]*|\w+=)\)|[:,] --[\w-]+ \S+|[:;,] (name|choose|decide|give) [^;]*?--.*")
+CHOICES = {"give --order": ": choose the order of axes", "name them by --columns": ": choose them"}
 WITHOUT_FOCAL = ("normalized", "calibrated")  # origins that have no focal length
 
 
-def without_options(text: str) -> str:
+def without_options(text: str, names: Collection[str] = ()) -> str:
     """Return a sentence of a reader for the window, which has fields and not options of the command line.
+
+    A sentence that begins with one of some names of arrays or columns keeps it as the file writes it.
 
     >>> without_options("tracks of 9 x 9: give --order ntxy (order=), or --order tnxy where frames are first")
     'Tracks of 9 x 9: choose the order of axes'
+    >>> without_options("columns names no x, y; accepted is --columns frame=A,point=B,x=C,y=D (columns=)")
+    'No column is chosen for x, y'
     """
-    plain = OPTION.sub("", text)
-    if "give --order" in text:
-        plain += ": choose the order of axes"
-    return f"{plain[:1].upper()}{plain[1:]}"
+    plain = OPTION.sub("", re.sub("^columns names no ([^;]*);.*", r"no column is chosen for \1", text))
+    plain += "".join(choice for asked, choice in CHOICES.items() if asked in text)
+    return plain if plain.split(" ")[0] in names else f"{plain[:1].upper()}{plain[1:]}"
 
 
 def describe_tracks(sequence: Sequence) -> str:
@@ -88,5 +93,5 @@ def calibration_text(calibration: Calibration, sequence: Sequence) -> str:
     angle, unit = view_of_focal(focal, max(width, height)), sequence.units
     place = f"{angle:.0f}° wide, center {K[0, 2]:.0f}, {K[1, 2]:.0f} {unit}"
     if origin.remark:
-        return f"{origin.remark[0].upper()}{origin.remark[1:]} ({place})."
+        return f"{origin.remark[0].upper()}{origin.remark[1:]} ({place}).".replace(" x ", " × ")
     return f"f {focal:.4g} {unit} ({place}), {ORIGINS[origin.source]}."

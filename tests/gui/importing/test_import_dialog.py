@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QSlider
 
 from core import CameraModel, Settings, read_sequence, simulate, write_tracks
 from core.io.readers import ArrayEntry, inspect_file
-from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, ArraysTable
+from nrsfm_gui.importing.forms import ESTIMATE, KNOWN, NO_COLUMN, ORTHOGONAL, UNKNOWN, ArraysTable
 from nrsfm_gui.importing.import_dialog import LEFT, ImportDialog
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -279,19 +279,24 @@ def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialo
 
 def test_the_columns_of_a_table_are_chosen_by_their_names(qtbot, make_dialog, tmp_path, tracks):
     rows = [
-        f"{frame},{point},{xy[1]:.4f},{xy[0]:.4f}"
+        f"{frame},{point},{xy[1]:.4f},{xy[0]:.4f},{0.9 if frame else 0.3}"
         for frame, points in enumerate(tracks.xy)
         for point, xy in enumerate(points)
     ]
     path = tmp_path / "table.csv"
-    path.write_text("\n".join(["picture,corner,down,right", *rows]))
+    path.write_text("\n".join(["picture,corner,down,right,trust", *rows]))
     dialog = make_dialog(path)
-    assert dialog.problem and not button_of(dialog, "Import").isEnabled()
-    assert dialog._arrays.isHidden()
+    assert dialog.problem.endswith("; it is not clear which are frame, point, x and y: choose them")
+    assert dialog._arrays.isHidden() and not button_of(dialog, "Import").isEnabled()
+    choose(dialog._form.columns.choices["visible"], "trust")
+    settled(qtbot, dialog)
+    assert dialog.problem == "No column is chosen for frame, point, x, y"
     for name, column in (("frame", "picture"), ("point", "corner"), ("x", "right"), ("y", "down")):
         choose(dialog._form.columns.choices[name], column)
         settled(qtbot, dialog)
-    assert dialog.problem == ""
+    assert dialog.problem == "" and "• trust is a score" in dialog._guesses.text()
+    choose(dialog._form.columns.choices["visible"], NO_COLUMN)
+    settled(qtbot, dialog)
     found = imported(qtbot, dialog)
     np.testing.assert_allclose(found.sequence.tracks, tracks.xy.transpose(0, 2, 1), atol=1e-4)
     assert found.reading == {"columns": "frame=picture,point=corner,x=right,y=down"}

@@ -192,7 +192,7 @@ def test_what_the_intrinsics_are_is_described_below_them_and_whether_it_is_a_gue
     unknown = replace(known.sequence, intrinsics=None, truth=None, image_size=(1280, 960))
     panel.set_sequence(unknown)
     assert form.note("intrinsics").startswith(
-        "Focal length unknown: 1536 px assumed = 1.2 x 1280 px (45° wide"
+        "Focal length unknown: 1536 px assumed = 1.2 × 1280 px (45° wide"
     )
     panel.set_settings(Settings(intrinsics="estimate"))
     assert "Not estimated yet" in form.note("intrinsics")
