@@ -280,6 +280,8 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, finished):
     qtbot.wait(30)
     assert len(run.history) == 10
     assert reported == ["Press Run (Ctrl+R) to apply: starts"]
+    session.set_settings(wnn())
+    assert reported[1:] == [""]
     session.set_settings(wnn(starts=3, eta=0.1))
     live = session.shown
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
