@@ -344,9 +344,6 @@ class GuidancePanel(QWidget):
         self._use.setVisible(state.curves is not None)
         self._use.setEnabled(state.usable)
         self._truth.setVisible(state.curves is not None and state.curves.truth is not None)
-        self._line.set_text(state.sentence)
-        self._line.setVisible(bool(state.sentence))
-        set_property(self._line.label, "role", "warning" if state.warning else "")
         computing = state.progress is not None
         self._top.setCurrentIndex(int(computing))
         self._cancel.setVisible(computing)
@@ -395,10 +392,15 @@ class GuidancePanel(QWidget):
     def _show_situation(self) -> None:
         values, computing = self._values(), self._state.progress is not None
         self._compute.setEnabled(self._state.available and bool(values))
-        tip = f"Solve for {len(values)} values; the window stays free"
-        if not values:
-            tip = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
-        self._compute.setToolTip(tip if self._state.available else NOT_YET)
+        refused = "" if values else f"The range must ascend from above 0, with 2 to {MOST_VALUES} values."
+        sentence, tip = (
+            refused or self._state.sentence,
+            f"Solve for {len(values)} values; the window stays free",
+        )
+        self._compute.setToolTip((refused or tip) if self._state.available else NOT_YET)
+        self._line.set_text(sentence)
+        self._line.setVisible(bool(sentence))
+        set_property(self._line.label, "role", "warning" if refused or self._state.warning else "")
         for field in (self._low, self._high, self._count, self._parameter, self._hiding):
             field.setEnabled(not computing)
         self._count.setEnabled(not computing and self.parameter != "rank")
