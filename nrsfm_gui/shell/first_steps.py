@@ -89,12 +89,12 @@ class FirstSteps(Themed, QFrame):
         self._show_next()
 
     def _show_next(self, *_: object) -> None:
-        """Show the steps that are left; the first one is none where a run was opened from a file."""
+        """Show the steps that are left: the first one where no run was opened, the others beside a run."""
         shown = self._session.shown
         if not self._begun or not self._next() or self._session.sequence is None:
             return
         opened = shown is not None and shown.last is not None and not shown.state.alive
-        if opened and self._next() == "run":
+        if opened if self._next() == "run" else shown is None:
             self.hide()
         else:
             self._update_bar()

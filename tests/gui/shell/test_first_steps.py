@@ -1,5 +1,7 @@
 """The first steps of a new user: shown once, done in any order, each with its place in the window."""
 
+from dataclasses import replace
+
 import pytest
 from hands import text_of
 from PyQt6.QtCore import QPoint
@@ -80,6 +82,17 @@ def test_steps_count_in_any_order(qtbot, session, control, steps, timeline):
     timeline.findChild(HeatStrip).frame_requested.emit(3)
     qtbot.waitUntil(lambda: "Live" in text_of(steps))  # the thread ends after its last word
     assert all(done in text_of(steps) for done in ("✓&nbsp;Run", "2&nbsp;Steer", "✓&nbsp;Worst frame"))
+
+
+def test_what_is_done_with_a_run_is_not_asked_for_before_there_is_one(
+    qtbot, session, control, steps, sequence
+):
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: "Live" in text_of(steps))
+    session.set_sequence(replace(sequence, name="another", source=None, tracks=1.01 * sequence.tracks))
+    assert steps.isHidden()
+    control.start(warm=False)
+    assert not steps.isHidden() and "Live" in text_of(steps)
 
 
 def test_who_has_done_them_or_put_them_away_is_not_asked_again(steps, make_steps):
