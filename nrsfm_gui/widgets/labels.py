@@ -32,7 +32,7 @@ def known(value: Value | None) -> Value:
 
 def plain_tip(text: str) -> str:
     """Return the tip that shows a text as it is: Qt interprets tags, and wraps rich text only."""
-    if "<" not in text and "&lt;" not in text and len(text) <= WIDEST_TIP:
+    if "<" not in text and "&lt;" not in text and max(map(len, text.split("\n"))) <= WIDEST_TIP:
         return text
     return f"{TIP_BEGINS}{html.escape(text)}{TIP_ENDS}"
 

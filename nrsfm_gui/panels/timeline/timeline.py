@@ -87,7 +87,7 @@ class Timeline(QWidget):
         center = round(FrameAxis(self.state.count, strip.width()).center(frame))
         right = center < strip.width() / 2  # it is on the side with more room
         room = (strip.width() - center if right else center) - MESSAGE_GAP - MESSAGE_PADDING
-        columns = room // metrics.averageCharWidth()
+        columns = room // metrics.horizontalAdvance("0")  # most letters are narrower
         lines = wrap(sentence, min(max(columns, LEAST_COLUMNS), MESSAGE_COLUMNS))
         width = max(metrics.horizontalAdvance(line) for line in lines) + MESSAGE_PADDING
         height = len(lines) * metrics.lineSpacing() + MESSAGE_PADDING

@@ -175,10 +175,11 @@ def test_frames_with_ground_truth_are_marked_and_that_of_the_intrinsics_otherwis
 
 @pytest.mark.parametrize("frame", [0, FRAMES // 2, FRAMES - 1])
 def test_a_sentence_on_a_frame_covers_neither_its_mark_nor_what_is_above_the_timeline(qtbot, timeline, frame):
-    timeline.show_message(frame, "Worst frame: 28, mean 3-D error 9.79 mm; " * 2)
+    timeline.show_message(frame, "Worst frame: 28, mean 3-D error 9.79 mm; " * 4)
     (tip,) = (widget for widget in QApplication.topLevelWidgets() if widget.inherits("QTipLabel"))
     qtbot.waitUntil(tip.isVisible)
     area, strip = tip.geometry(), timeline.strip
+    assert tip.text() == QToolTip.text() and not tip.wordWrap()  # its lines are not wrapped once more
     corner = strip.mapToGlobal(QPoint(0, 0))
     assert area.top() >= timeline.curve.mapToGlobal(QPoint(0, timeline.curve.height())).y()
     center = corner.x() + axis_of(timeline.slider).center(frame)
