@@ -59,6 +59,7 @@ REGIONS = {
     LASSO: "Drag a closed curve around the object in the first frame, or start without one",
     WHOLE: "Points begin everywhere in the picture",
 }
+DRAWN = "Press Start to follow the points inside, or draw again"
 TITLES = {RECTANGLE: "in a rectangle", LASSO: "in a lasso", WHOLE: "everywhere"}
 CHOOSE = (
     "Click a point to choose it. It can be deleted, cut in two at this frame, or followed again from a click."
@@ -404,7 +405,7 @@ class TrackingDialog(QDialog):
             self._reseeding = self._reseeding and chosen
             self._hint.setText(RESEED if self._reseeding else CHOOSE)
         else:
-            self._hint.setText(REGIONS[self._region.key])
+            self._hint.setText(REGIONS[self._region.key] if self._region_drawn is None else DRAWN)
         if tracked:
             assert self.sequence is not None
             sequence = self.sequence
@@ -496,6 +497,7 @@ class TrackingDialog(QDialog):
     def _on_region_drawn(self, region: Floats) -> None:
         self._region_drawn = region
         self._picture.set_region(region)
+        self._show_state()
 
     def _on_clicked(self, place: QPointF) -> None:
         if not self._can_correct:

@@ -123,7 +123,9 @@ def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
 
 def test_tracks_are_drawn_as_they_are_found_where_there_is_texture_and_a_cancel_keeps_them(qtbot, dialog):
     open_sample(qtbot, dialog, frames=90)
+    assert "Drag a rectangle" in dialog._hint.text()
     drag_over(dialog, (10, 10), (22, 20))
+    assert "Press Start" in dialog._hint.text()
     follow(qtbot, dialog)
     assert "square pixels" in dialog._message.text() and dialog.sequence is None  # there is no texture
     choose(dialog._region, WHOLE)
