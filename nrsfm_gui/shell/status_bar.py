@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStatusBar, 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.display import Display
+from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.scene.summaries import time_left
 from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.fields import filled, with_tip
@@ -61,7 +62,8 @@ class StatusController(QObject):
             lambda text: self.headline.set_texts(text.large, text.small, text.tip),
             self,
         )
-        display.scene_shown.connect(lambda scene: self.headline.set_outdated(scene.ahead))
+        self._hovered = -1
+        display.scene_shown.connect(self._on_scene_shown)
         self._activity.follow(
             session.runs_changed, session.shown_changed, session.compared_changed, session.moment_changed,
             session.run_changed,
@@ -76,12 +78,17 @@ class StatusController(QObject):
 
     def show_hover(self, point: int) -> None:
         """Show the values of the point under the mouse."""
+        self._hovered = point
         self.line.set_hover(status_text.hover(self._display.scene, point))
 
     def flush(self) -> None:
         """Show at once what has changed."""
         self._activity.flush()
         self._numbers.flush()
+
+    def _on_scene_shown(self, scene: Scene) -> None:
+        self.headline.set_outdated(scene.ahead)
+        self.show_hover(self._hovered)
 
     def _on_status_changed(self, sentence: str) -> None:
         self._activity.forget()
@@ -142,8 +149,9 @@ class StatusLine(ElidedLabel):
 
     def set_hover(self, text: str) -> None:
         """Show the values of a point, "" for none."""
-        self.hover = text
-        self.update()
+        if text != self.hover:  # it is set for every picture
+            self.hover = text
+            self.update()
 
     def set_facts(self, text: str, provenance: str) -> None:
         """Show what is known of the sequence."""

@@ -79,6 +79,9 @@ def test_the_bar_shows_solver_point_frame_and_sequence(
     status.show_hover(6)
     for part in ("frame 5", "point 7", "px", "mm"):
         assert part in status.line.hover
+    session.set_frame(5)
+    display.refresh()
+    assert "point 7" in status.line.hover and "frame 6" in status.line.hover
     status.show_hover(-1)
     assert status.line.hover == ""
 
