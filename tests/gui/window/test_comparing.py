@@ -61,6 +61,13 @@ def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wai
     assert window.timeline.strip._series is errors
 
 
+def test_the_key_to_the_worst_frame_counts_as_a_step_of_a_new_user(window):
+    window.first_steps.restart()
+    window.toolbars.actions["worst_frame"].trigger()
+    assert "✓&nbsp;Worst frame" in window.first_steps._names.text()
+    window.first_steps.dismiss()
+
+
 def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(window, wait_for_comparison):
     window.toolbars.actions["worst_frame"].trigger()  # by the errors: what was found is not gone on from
     window.compare_controller.toggle()
