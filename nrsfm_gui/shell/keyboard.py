@@ -38,6 +38,7 @@ from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.shell.layout import docks, enclosing, is_in_front
 from nrsfm_gui.widgets.dock_title import DockTitle
+from nrsfm_gui.widgets.labels import known
 from nrsfm_gui.widgets.point_view import PointSignals
 
 VIEWS = (PointSignals, QGraphicsView, Timeline, FrameSlider, QMainWindow, QDockWidget)
@@ -64,7 +65,9 @@ class ViewKeys(QObject):
     def __init__(self, window: QMainWindow, home: QWidget) -> None:
         super().__init__(window)
         self._home = home
-        for top in (window, *docks(window)):  # a key that nothing uses arrives at the top of its window
+        # A key that nothing uses arrives at the top of its window. The menu bar keeps the focus where a menu
+        # was opened by its key after another one, and uses Escape.
+        for top in (window, known(window.menuBar()), *docks(window)):
             top.installEventFilter(self)
 
     def eventFilter(self, _watched: QObject | None, event: QEvent | None) -> bool:

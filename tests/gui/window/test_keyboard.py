@@ -389,6 +389,18 @@ def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shap
         assert window.session.frame == 4, described(clicked)
 
 
+def test_escape_leaves_the_menu_bar_also_after_several_menus_were_opened_by_their_keys(qtbot, window):
+    window.scene_view.setFocus()
+    for key in (Qt.Key.Key_F, Qt.Key.Key_V):
+        qtbot.keyClick(window, key, Qt.KeyboardModifier.AltModifier)
+        qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+        qtbot.keyClick(QApplication.activePopupWidget(), Qt.Key.Key_Escape)
+        qtbot.waitUntil(lambda: QApplication.activePopupWidget() is None)
+    assert window.menuBar().hasFocus()
+    qtbot.keyClick(window.menuBar(), Qt.Key.Key_Escape)
+    assert window.scene_view.hasFocus()
+
+
 def test_where_the_keyboard_is_can_be_seen(qtbot, window):
     unseen = []
     for widget in parts(window):
