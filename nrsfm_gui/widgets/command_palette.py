@@ -122,7 +122,7 @@ class PaletteEntry:
     kind: str = "action"
     place: str = ""  # the menu it is in, "" where it is in none
     keys: str = ""
-    symbols: tuple[str, ...] = ()  # other names, each of which finds it before all that contains it
+    symbols: tuple[str, ...] = ()  # other names; each finds it before all that is not titled so
     reason: str = ""  # why it is not possible now
     checked: bool | None = None  # None where it cannot be switched on and off
 
@@ -213,8 +213,10 @@ class CommandPalette(QFrame):
             hit = match(pattern, texts)
             if hit is not None:
                 cost, letters = hit
-                is_symbol = pattern.strip().casefold() in {symbol.casefold() for symbol in entry.symbols}
-                found.append((-1.0 if is_symbol else cost, index, entry, letters))
+                names = [name.casefold() for name in (*entry.symbols, entry.title)]
+                if (name := pattern.strip().casefold()) in names:
+                    cost = -1.0 - (name == names[-1])
+                found.append((cost, index, entry, letters))
         self.list.clear()
         for _cost, _index, entry, letters in sorted(found, key=lambda each: each[:2]):
             item = QListWidgetItem(entry.title, self.list)

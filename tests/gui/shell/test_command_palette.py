@@ -162,10 +162,15 @@ def test_every_action_is_reached_by_typing_its_title_and_of_two_found_alike_the_
 def test_a_symbol_finds_what_it_stands_for_before_all_that_contains_its_letters(window):
     palette = window.command_palette_controller.view
     named = PaletteEntry("strength", "", int, "parameter", symbols=("xi", "ξ"))
-    palette.open((PaletteEntry("Xi in the title", "", int), named))
+    entries = PaletteEntry("Xi in the title", "", int), named
+    palette.open(entries)
     for text in ("xi", "ξ", "Ξ"):
         palette.field.setText(text)
         assert entries_of(palette)[0] is named
+    titled = PaletteEntry("Xi", "", int, "panel")
+    palette.open((*entries, titled))
+    palette.field.setText("xi ")
+    assert entries_of(palette)[:2] == [titled, named]
 
 
 def test_typing_and_return_does_it_and_gives_the_focus_back(qtbot, window):
