@@ -271,20 +271,18 @@ class ImportDialog(QDialog):
         )
         self._summary.show_text(inspected.summary)
         names = {entry.name for entry in contents.arrays}
+        remarks = (without_options(remark, names) for remark in contents.remarks)
         self._problem.show_text(without_options(contents.problem.removeprefix(f"{contents.path}: "), names))
         accepted = accepted_options(contents)
         self._arrays.set_arrays(
             contents.arrays, {**self.reading, **contents.reading}, editable="tracks" in accepted
         )
+        others = bool(names - set(contents.columns))  # than those of a table, which have a row of their own
         for part in (self._arrays_heading, self._arrays):
-            part.setVisible(
-                bool(names - set(contents.columns))
-            )  # the columns of a table are chosen in a row of their own
+            part.setVisible(others)
         self._form.show_contents(contents, self.reading, accepted)
         self._show_camera(inspected)
-        self._guesses.show_text(
-            "\n".join(f"• {without_options(remark, names)}" for remark in contents.remarks)
-        )
+        self._guesses.show_text("\n".join(f"• {remark}" for remark in remarks))
         self._guesses_heading.setVisible(bool(contents.remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
         self._guess_again.setEnabled(bool(self.reading))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from PyQt6.QtCore import QSize, Qt
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWhatsThis, QWidget
 
 from core import Settings
 from nrsfm_gui.engine.run_control import RunControl
@@ -14,7 +14,7 @@ from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.panels.timeline.timeline import Timeline
-from nrsfm_gui.widgets.fields import MIDDLE, column, filled, tool_button, with_tip
+from nrsfm_gui.widgets.fields import MIDDLE, column, filled, push_button, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
@@ -61,9 +61,7 @@ class FirstSteps(Themed, QFrame):
         self._names.setWordWrap(True)
         self._sentence = PlainLabel(wraps=True)
         self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._where = QPushButton("Show me where")
-        with_tip(self._where, "Show me where", "Point out what this step is about")
-        self._where.clicked.connect(lambda _checked: self.show_where())
+        self._where = push_button("Show me where", "Point out what this step is about", self.show_where)
         tip, name = "Put the first steps away; Preferences shows them again", "Put the first steps away"
         close = tool_button("✕", tip, name, self.dismiss)
         parts = (column(self._names, self._sentence, spacing=2), 1), (self._where, MIDDLE), (close, MIDDLE)

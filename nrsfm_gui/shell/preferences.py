@@ -8,7 +8,7 @@ from typing import Any
 
 from PyQt6.QtCore import QObject, QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from core.foundation import Parameter
 from core.io.readers import GIGABYTE, set_memory_limit
@@ -19,7 +19,7 @@ from nrsfm_gui.model.preferences import PREFERENCES, SIZES, SYSTEM, Preferences
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.dialogs import fits_on_screen, show_on_screen
-from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, form_layout, with_tip
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, form_layout, push_button, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel, known
 from nrsfm_gui.widgets.style import theme_named
 
@@ -71,9 +71,8 @@ class PreferencesDialog(QDialog):
             ("Restore defaults", "Set all preferences as they were at first", self.defaults_requested),
             ("Show the first steps", "Show the card with the first steps again", self.first_steps_requested),
         ):
-            button = with_tip(QPushButton(text), text, tip)
+            button = push_button(text, tip, signal.emit)
             button.setAutoDefault(False)
-            button.clicked.connect(signal)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
         known(buttons.button(QDialogButtonBox.StandardButton.Close)).setDefault(True)
         layout.addSpacing(12)

@@ -12,7 +12,6 @@ from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QStatusBar, 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.display import Display
-from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.scene.summaries import time_left
 from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.fields import filled, with_tip
@@ -63,7 +62,8 @@ class StatusController(QObject):
             self,
         )
         self._hovered = -1
-        display.scene_shown.connect(self._on_scene_shown)
+        display.scene_shown.connect(lambda scene: self.headline.set_outdated(scene.ahead))
+        display.scene_shown.connect(lambda _scene: self.show_hover(self._hovered))
         self._activity.follow(
             session.runs_changed, session.shown_changed, session.compared_changed, session.moment_changed,
             session.run_changed,
@@ -85,10 +85,6 @@ class StatusController(QObject):
         """Show at once what has changed."""
         self._activity.flush()
         self._numbers.flush()
-
-    def _on_scene_shown(self, scene: Scene) -> None:
-        self.headline.set_outdated(scene.ahead)
-        self.show_hover(self._hovered)
 
     def _on_status_changed(self, sentence: str) -> None:
         self._activity.forget()

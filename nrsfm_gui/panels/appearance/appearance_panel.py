@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap
-from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QPushButton, QWidget
+from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QWidget
 
 from core import InputError, Sequence
 from nrsfm_gui.model.appearance import (
@@ -29,8 +29,8 @@ from nrsfm_gui.scene.display import Display
 from nrsfm_gui.scene.scene import Scene
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.dialogs import ask_for_path
-from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, row, with_tip
-from nrsfm_gui.widgets.labels import PlainLabel, known
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox, push_button, row, with_tip
+from nrsfm_gui.widgets.labels import PlainLabel
 
 SWATCH = QSize(56, 12)
 MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}
@@ -90,8 +90,7 @@ class AppearancePanel(QFrame):
         self.trail_frames.setSuffix(" frames")
         self.trail_frames.valueChanged.connect(lambda count: self._request(trail_frames=count))
         tip = "Read triangles from .npz, .obj, .ply or .txt"
-        load = with_tip(QPushButton("Load…"), "Load triangulation", tip)
-        load.clicked.connect(lambda _checked: self.ask_for_triangulation())
+        load = with_tip(push_button("Load…", tip, self.ask_for_triangulation), "Load triangulation", tip)
         tip = "Size of the points, of the one that suits their number"
         self.point_size = with_tip(SpinBox(), "Size of the points in percent", tip)
         self.point_size.setRange(*(round(100 * size) for size in POINT_SIZES))
@@ -191,9 +190,7 @@ class AppearancePanel(QFrame):
         """Ask for a file of triangles."""
         self.hide()
         filters = f"Triangulations ({' '.join(f'*{suffix}' for suffix in READERS)})"
-        ask_for_path(
-            known(self._button.window()), "Load triangulation", self.load_triangulation, filters=filters
-        )
+        ask_for_path(self._button, "Load triangulation", self.load_triangulation, filters=filters)
 
     def load_triangulation(self, path: Path) -> None:
         """Draw the triangles of a file, for this sequence and others of as many points."""

@@ -393,11 +393,9 @@ class GuidancePanel(QWidget):
         values, computing = self._values(), self._state.progress is not None
         self._compute.setEnabled(self._state.available and bool(values))
         refused = "" if values else f"The range must ascend from above 0, with 2 to {MOST_VALUES} values."
-        sentence, tip = (
-            refused or self._state.sentence,
-            f"Solve for {len(values)} values; the window stays free",
-        )
-        self._compute.setToolTip((refused or tip) if self._state.available else NOT_YET)
+        tip = refused or f"Solve for {len(values)} values; the window stays free"
+        self._compute.setToolTip(tip if self._state.available else NOT_YET)
+        sentence = refused or self._state.sentence
         self._line.set_text(sentence)
         self._line.setVisible(bool(sentence))
         set_property(self._line.label, "role", "warning" if refused or self._state.warning else "")
