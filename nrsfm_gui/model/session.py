@@ -21,7 +21,7 @@ from core.evaluation import Mirror
 from core.foundation import Bools
 from nrsfm_gui.model.appearance import Appearance, appearance_change
 from nrsfm_gui.model.background import Background
-from nrsfm_gui.model.excluded import excluded
+from nrsfm_gui.model.excluded import excluded, with_excluded
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run, RunAdditions
 from nrsfm_gui.model.theme import DARK, Theme
@@ -257,6 +257,18 @@ class Session(QObject):
     def excluded(self) -> Bools | None:
         """(F, P) the observations that the settings hide from the solver, None where there are none."""
         return None if self.sequence is None else excluded(self.sequence, self.settings)
+
+    def exclude(self, mask: Bools) -> bool:
+        """Hide these observations (F, P) from the solver, and no others; False where a frame has no other."""
+        assert self.sequence is not None  # whose observations they are
+        visible = self.sequence.visible
+        emptied = visible.any(axis=1) & ~(visible & ~mask).any(axis=1)
+        if emptied.any():
+            frame = emptied.argmax() + 1
+            self.notifier.warn(f"Nothing is hidden: frame {frame} would be left without any point.")
+            return False
+        self.set_settings(with_excluded(self.settings, mask))
+        return True
 
     def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
         """Append a run of the current sequence and show it."""

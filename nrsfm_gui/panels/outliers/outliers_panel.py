@@ -25,7 +25,6 @@ from core import Iterate, Sequence
 from core.evaluation import Outliers, bilinear_residuals, find_outliers
 from core.foundation import Floats
 from nrsfm_gui.engine.throttle import PanelUpdater
-from nrsfm_gui.model.excluded import with_excluded
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.summaries import measure
@@ -319,11 +318,8 @@ class OutliersController(QObject):
             return
         before = session.excluded
         mask = found.mask if before is None else found.mask | before
-        empty = np.flatnonzero(~(sequence.visible & ~mask).any(axis=1))
-        if len(empty):
-            self._notifier.warn(f"Nothing is hidden: frame {empty[0] + 1} would be left without any point.")
+        if not session.exclude(mask):
             return
-        session.set_settings(with_excluded(session.settings, mask))
         self._rounds.append(known(session.settings.hide))
         many = f"{found.count} observation{'s' * (found.count != 1)} hidden from the solver"
         self._notifier.show_status(f"{many}: Ctrl+Z shows them again")

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from nrsfm_gui.model.excluded import with_excluded
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.widgets.point_view import PointSignals
@@ -154,15 +153,10 @@ class SelectionController(QObject):
         before = np.zeros_like(sequence.visible) if session.excluded is None else session.excluded
         mask = before.copy()
         mask[frames, list(session.selection)] = hidden
-        left = (sequence.visible & ~mask).any(axis=1)
-        if hidden and not left.all():
-            self._notifier.warn(
-                f"Nothing is hidden: frame {left.argmin() + 1} would be left without any point."
-            )
+        if not session.exclude(mask):
             return
         changed = int(((mask != before) & sequence.visible).sum())
-        session.set_settings(with_excluded(session.settings, mask))
         count = f"{changed} observation{'s' * (changed != 1)}"
-        done = "hidden from the solver" if hidden else "used again"
-        then = "" if session.live or not changed else ": press Run (Ctrl+R) to solve without them"
+        done, use = ("hidden from the solver", "without") if hidden else ("used again", "with")
+        then = "" if session.live or not changed else f": press Run (Ctrl+R) to solve {use} them"
         self._notifier.show_status(f"{count} {done}{then}")
