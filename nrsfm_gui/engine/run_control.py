@@ -57,7 +57,6 @@ class RunControl(QObject):
         self._following: set[Run] = set()  # those whose threads follow changes of live settings only
         # Runs that were added for a change that is not applied yet, with the moment that they continue from.
         self._unconfirmed: dict[Run, int | None] = {}
-        self._said_to_wait = False  # whether the newest settings were said to wait for Run
         self._closing = False  # while all runs are ended, and none may follow one
         self._ticks = _TickRecorder()
         # When the settings were changed last, and how long they had rested before. A movement of the hand is
@@ -150,6 +149,7 @@ class RunControl(QObject):
     def show(self, run: Run | None, settings: Settings, moment: int | None = None) -> None:
         """Show a run, if it is still there, beside parameters that no run follows."""
         self.ignore_settings(settings)
+        self._session.notifier.show_status("")  # what waited for Run waits no longer
         self._session.look_at(run, settings, moment)
 
     def ignore_settings(self, settings: Settings) -> None:
@@ -189,9 +189,6 @@ class RunControl(QObject):
     def _apply_settings(self, settings: Settings) -> None:
         now = time.perf_counter()
         self._changed_at, self._rest = now, now - self._changed_at
-        if self._said_to_wait:
-            self._said_to_wait = False
-            self._session.notifier.show_status("")
         if settings == self._ignored_settings:
             return
         self._ignored_settings = None
@@ -233,9 +230,7 @@ class RunControl(QObject):
             return
         if seen is None or not seen.rotations_chosen or session.settings == self._ignored_settings:
             return
-        if waiting := waiting_sentence(run.settings, session.settings):
-            session.notifier.show_status(waiting)
-            self._said_to_wait = True
+        session.notifier.show_status(waiting_sentence(run.settings, session.settings))
         under = run.settings if moment is None else seen.settings
         settings = live_settings(under, session.settings)
         if settings in (under, self._ignored_settings):

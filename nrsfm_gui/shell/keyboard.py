@@ -65,8 +65,7 @@ class ViewKeys(QObject):
     def __init__(self, window: QMainWindow, home: QWidget) -> None:
         super().__init__(window)
         self._home = home
-        # A key that nothing uses arrives at the top of its window. The menu bar keeps the focus where a menu
-        # was opened by its key after another one, and uses Escape.
+        # A key that nothing uses arrives at the top of its window, or at the menu bar that kept the focus.
         for top in (window, known(window.menuBar()), *docks(window)):
             top.installEventFilter(self)
 

@@ -19,12 +19,10 @@ WITHOUT_FOCAL = ("normalized", "calibrated")  # origins that have no focal lengt
 def without_options(text: str, names: Collection[str] = ()) -> str:
     """Return a sentence of a reader for the window, which has fields and not options of the command line.
 
-    A sentence that begins with one of some names of arrays or columns keeps it as the file writes it.
+    A sentence that begins with one of some `names` of the file keeps it as the file writes it.
 
     >>> without_options("tracks of 9 x 9: give --order ntxy (order=), or --order tnxy where frames are first")
     'Tracks of 9 x 9: choose the order of axes'
-    >>> without_options("columns names no x, y; accepted is --columns frame=A,point=B,x=C,y=D (columns=)")
-    'No column is chosen for x, y'
     """
     plain = OPTION.sub("", re.sub("^columns names no ([^;]*);.*", r"no column is chosen for \1", text))
     plain += "".join(choice for asked, choice in CHOICES.items() if asked in text)

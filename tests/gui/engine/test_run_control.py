@@ -273,7 +273,7 @@ def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, finished, one_g
 
 
 def test_what_would_start_the_search_again_waits_for_run(qtbot, finished):
-    session, _control, run = finished()
+    session, control, run = finished()
     reported = []
     session.notifier.status_changed.connect(reported.append)
     session.set_settings(wnn(starts=3))
@@ -282,6 +282,9 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, finished):
     assert reported == ["Press Run (Ctrl+R) to apply: starts"]
     session.set_settings(wnn())
     assert reported[1:] == [""]
+    session.set_settings(wnn(starts=3))
+    control.select(run)
+    assert reported[3:] == [""]
     session.set_settings(wnn(starts=3, eta=0.1))
     live = session.shown
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
