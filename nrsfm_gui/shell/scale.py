@@ -10,7 +10,7 @@ from core import InputError
 from core.reconstruction import UNITS, parse_scale
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.widgets.dialogs import show_on_screen
-from nrsfm_gui.widgets.fields import Choice, NumberField, filled, form_layout, with_tip
+from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, filled, form_layout, with_tip
 from nrsfm_gui.widgets.labels import PlainLabel, known
 
 DISTANCE, SIZE, NOTHING = "distance", "size", "nothing"
@@ -33,24 +33,22 @@ class ScaleDialog(QDialog):
         self._point_count = 0
         self._remark = ""  # where the rule has no effect
         self.kind = Choice(KINDS, titles=TITLES)
-        self.points = NumberField(integer=True), NumberField(integer=True)
+        self._points = PairField("and", ("First point, counted from 1", "Second point, counted from 1"))
+        self.points = self._points.first, self._points.second
         self.length = NumberField()
         self.unit = Choice(dict.fromkeys(UNITS, "unit of the length, and of all shapes"))
         self.unit.set_key("mm")
         for widget, title in (
             (self.kind, "What is known"),
-            (self.points[0], "First point, counted from 1"),
-            (self.points[1], "Second point, counted from 1"),
             (self.length, "Length"),
             (self.unit, "Unit of the length"),
         ):
             with_tip(widget, title, title)
-        self._points_row, self._length_row = QWidget(), QWidget()
-        filled(QHBoxLayout(self._points_row), self.points[0], PlainLabel("and"), self.points[1])
+        self._length_row = QWidget()
         filled(QHBoxLayout(self._length_row), self.length, self.unit)
         self._form = form_layout()
         self._form.addRow("Known is the", self.kind)
-        self._form.addRow("of points", self._points_row)
+        self._form.addRow("of points", self._points)
         self._form.addRow("which is", self._length_row)
         self.note = PlainLabel(role="muted", wraps=True)
         self.note.setMinimumWidth(320)
@@ -60,8 +58,7 @@ class ScaleDialog(QDialog):
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         filled(QVBoxLayout(self), self._form, self.note, self.buttons, margins=None)
-        edited = [field.edited for field in (*self.points, self.length)]
-        for changed in (*edited, self.kind.chosen, self.unit.chosen):
+        for changed in (self._points.edited, self.length.edited, self.kind.chosen, self.unit.chosen):
             changed.connect(self._show)
         session.selection_changed.connect(self._on_selection_changed)
 
@@ -111,7 +108,7 @@ class ScaleDialog(QDialog):
     def _show(self, *_: object) -> None:
         """Show the rows of what is known, and whether it can be accepted."""
         kind = self.kind.key
-        self._form.setRowVisible(self._points_row, kind == DISTANCE)
+        self._form.setRowVisible(self._points, kind == DISTANCE)
         self._form.setRowVisible(self._length_row, kind != NOTHING)
         ok = known(self.buttons.button(QDialogButtonBox.StandardButton.Ok))  # it is one of the two
         try:
