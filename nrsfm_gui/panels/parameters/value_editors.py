@@ -258,7 +258,7 @@ class ParameterRows(QObject):
                 value = self.editors[name].value()
                 values[name] = None if value is None else check(value)
             except ValueError as refusal:  # InputError is one
-                sentence = re.sub(f"^{name}(?= is )", title, str(refusal))
+                sentence = re.sub(rf"^{name}\b", title, str(refusal))
                 refusals.append(sentence if sentence.startswith(title) else f"{title}: {sentence}")
             form.set_message(name, sentence)
         return values, refusals

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hands import LEFT, NO_KEY, send_mouse
+from hands import LEFT, NO_KEY, send_mouse, type_into
 from PyQt6.QtCore import QEvent, QPoint, Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QFileDialog, QWidget
@@ -57,6 +57,8 @@ def test_an_invalid_value_is_explained_next_to_its_field(panel, form):
         panel.settings_changed.disconnect(emitted.append)
         panel.set_settings(Settings())
         assert not panel.refusal and form.note(name) == ""
+    type_into(form.widget("hide"), "abc")
+    assert panel.refusal.startswith("hidden has the entry 'abc'")
 
 
 def test_an_empty_field_is_only_accepted_where_it_means_something(qtbot, panel, form):
