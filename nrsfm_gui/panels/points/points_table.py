@@ -246,6 +246,7 @@ class PointsTable(Themed, QTableView):
         header = prepare_table(self)
         header.setSortIndicatorClearable(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)  # where it is narrow: not cut at both ends
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         self._selection_model, self._bar = known(self.selectionModel()), known(self.verticalScrollBar())
         self._selection_model.selectionChanged.connect(lambda *_: self._on_selection_changed())

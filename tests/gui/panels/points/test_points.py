@@ -231,3 +231,7 @@ def test_lengths_in_the_table_have_as_many_digits_as_elsewhere(show):
     texts = [model.data(model.index(row, 1)) for row in range(6)]
     assert texts == ["0.580", "0.606", "2.40", "123.4", "4.0e-04", "–"]
     assert model.data(model.index(0, 0)) == "1"
+
+
+def test_a_heading_without_room_begins_with_its_name(panel):
+    assert panel.table.horizontalHeader().textElideMode() is Qt.TextElideMode.ElideRight
