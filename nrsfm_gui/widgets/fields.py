@@ -316,18 +316,10 @@ class Choice(ComboBox):
         self.set_key(key)
         self.activated.emit(self.currentIndex())
 
-    def keys(self) -> tuple[str, ...]:
-        """Return the keys of all entries, without those of headings."""
-        found = (self.itemData(index) for index in range(self.count()))
-        return tuple(str(key) for key in found if key is not None)
-
-    def title(self, key: str) -> str:
-        """Return the text of an entry."""
-        return self.itemText(self.findData(key))
-
-    def explanation(self, key: str) -> str:
-        """Return the explanation of an entry, "" where it has none."""
-        return self._explanations.get(key, "")
+    def entries(self) -> dict[str, tuple[str, str]]:
+        """Return the title and the explanation of each entry by its key, without headings."""
+        found = ((self.itemData(place), self.itemText(place)) for place in range(self.count()))
+        return {key: (title, self._explanations[key]) for key, title in found if key is not None}
 
     def refusal(self, key: str) -> str:
         """Return why an entry is grayed out, "" where it can be chosen."""

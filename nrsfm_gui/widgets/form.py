@@ -102,9 +102,6 @@ class Form(QWidget):
         self._defaults[described.name] = default
         self.set_tip(described.name, described.tip, details=value_details(described, default))
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.rows
-
     def set_row_visible(self, name: str, visible: bool) -> None:
         """Show or hide a row."""
         row = self.rows[name]

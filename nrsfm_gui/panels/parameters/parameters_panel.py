@@ -227,13 +227,14 @@ class ParametersPanel(QScrollArea):
         """Return what can be chosen from the lists of the present parameters."""
         for name, form in self._shown_rows():
             choice, label = _choice_of(form.rows[name].editor), form.rows[name].caption.text()
-            for value in () if choice is None else choice.keys():
-                assert choice is not None  # it has keys
-                title = f"{label[:1].upper()}{label[1:]}: {choice.title(value)}"
+            if choice is None:
+                continue
+            for value, (words, explanation) in choice.entries().items():
+                title = f"{label[:1].upper()}{label[1:]}: {words}"
                 reason = self._reasons.get(name, "") or choice.refusal(value)
                 choose = partial(self._choose_value, name, choice, value)
                 yield PaletteEntry(
-                    title, choice.explanation(value), choose, "value",
+                    title, explanation, choose, "value",
                     symbols=(value,), reason=reason, checked=value == choice.key,
                 )  # fmt: skip
 
@@ -307,7 +308,7 @@ class ParametersPanel(QScrollArea):
         folded: dict[str, list[str]] = {name: [] for name in texts.FOLDED}
         for each in texts.changes_of(settings):
             row = "penalty" if each.key == "weights" else each.key.rpartition(" ")[2]
-            form = next((form for form in self._all_forms if row in form), None)
+            form = next((form for form in self._all_forms if row in form.rows), None)
             folded.get(self.sections.section_of(form), []).append(each.name)
         self.sections.set_changes(folded)
         names = ", ".join(name for names in folded.values() for name in names)

@@ -43,7 +43,7 @@ def pick(dialog, name, key):
 
 def possible(dialog, name):
     choice = dialog.form.choices[name]
-    return {key for key in choice.keys() if not choice.refusal(key)}
+    return {key for key in choice.entries() if not choice.refusal(key)}
 
 
 def type_path(dialog, text):

@@ -253,7 +253,7 @@ def test_hidden_observations_are_typed_and_refused_where_the_tracks_do_not_have_
     panel.flush()
     assert panel.settings.hide == "3:4-6;20:*"
     QTest.keyClicks(hide, ";21:1")
-    assert form.note("hide") == "hide names point 21; accepted are points from 1 to 20"
+    assert form.note("hide") == "hidden names point 21; accepted are points from 1 to 20"
     assert panel.refusal
     panel.set_settings(Settings())
     assert hide.text() == "" and not panel.refusal
