@@ -156,7 +156,7 @@ class ClampedLabel(QScrollArea):
     def sizeHint(self) -> QSize:
         """Return the size of the text at the present width, of a few lines at most."""
         lines = self.fontMetrics().lineSpacing()
-        return QSize(60, min(max(self.label.heightForWidth(self.width()), lines), MOST_LINES * lines + 2))
+        return QSize(60, min(max(self.label.heightForWidth(self.width()), lines), MOST_LINES * lines) + 2)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Adapt the height to the text at the new width."""

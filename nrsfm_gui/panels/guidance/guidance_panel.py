@@ -396,9 +396,9 @@ class GuidancePanel(QWidget):
         tip = refused or f"Solve for {len(values)} values; the window stays free"
         self._compute.setToolTip(tip if self._state.available else NOT_YET)
         sentence = refused or self._state.sentence
+        set_property(self._line.label, "role", "warning" if refused or self._state.warning else "")
         self._line.set_text(sentence)
         self._line.setVisible(bool(sentence))
-        set_property(self._line.label, "role", "warning" if refused or self._state.warning else "")
         for field in (self._low, self._high, self._count, self._parameter, self._hiding):
             field.setEnabled(not computing)
         self._count.setEnabled(not computing and self.parameter != "rank")

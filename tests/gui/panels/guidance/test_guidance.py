@@ -103,6 +103,8 @@ def test_the_fields_make_a_series_or_show_why_not(panel, parameter, fields, expe
     if expected is None:
         assert not panel._compute.isEnabled() and "must ascend" in panel._compute.toolTip()
         assert panel._line.isVisible() and "must ascend" in panel.sentence
+        QApplication.processEvents()
+        assert panel._line.verticalScrollBar().maximum() == 0  # a line is whole
         panel.set_state(READY)
         for field, text in zip((panel._low, panel._high, panel._count), ("1", "2", "4"), strict=True):
             type_into(field, text)
