@@ -379,19 +379,19 @@ class CameraForm(Form):
         kind, side = self.kind.key, max(self._size)
         self.set_row_visible("focal", kind == KNOWN)
         guess = " (guessed)" if self._guessed else ""
-        self.set_message("camera", TIPS[kind] if kind in (ESTIMATE, ORTHOGONAL) else "", refused=False)
-        self.set_message("focal", "")
+        note, sentence, refused = TIPS[kind], "", False
         if kind == UNKNOWN:
             assumed = f"{DEFAULT_RATIO:g} × {format_number(side)} = {DEFAULT_RATIO * side:.0f} px is assumed"
             picture = f"{' × '.join(f'{each:.0f}' for each in self._size)} px{guess}"
-            sentence = f"Picture {picture}: {assumed}. An error of 20 % costs little."
-            self.set_message("camera", sentence, refused=False)
+            note = f"Picture {picture}: {assumed}. An error of 20 % costs little."
         elif kind == KNOWN:
+            note = ""
             try:
                 focal = self.focal.focal_length()
             except ValueError as refusal:
                 sentence, refused = f"{str(refusal)[0].upper()}{str(refusal)[1:]}.", True
             else:
-                angle, refused = view_of_focal(focal, side), False
+                angle = view_of_focal(focal, side)
                 sentence = f"{focal:.0f} px: {angle:.0f}° along the {side:.0f} px of the longer side{guess}."
-            self.set_message("focal", sentence, refused=refused)
+        self.set_message("camera", note, refused=False)
+        self.set_message("focal", sentence, refused=refused)

@@ -264,8 +264,8 @@ class Session(QObject):
         visible = self.sequence.visible
         emptied = visible.any(axis=1) & ~(visible & ~mask).any(axis=1)
         if emptied.any():
-            frame = emptied.argmax() + 1
-            self.notifier.warn(f"Nothing is hidden: frame {frame} would be left without any point.")
+            frame = f"frame {emptied.argmax() + 1}"
+            self.notifier.warn(f"Nothing is hidden: {frame} would be left without any point.")
             return False
         self.set_settings(with_excluded(self.settings, mask))
         return True

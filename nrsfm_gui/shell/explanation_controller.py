@@ -28,7 +28,7 @@ from nrsfm_gui.shell.actions import written_keys
 from nrsfm_gui.shell.layout import enclosing
 from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.text.help_pages import panel_help
-from nrsfm_gui.widgets.labels import tip_as_html, tip_as_text
+from nrsfm_gui.widgets.labels import known, tip_as_html, tip_as_text
 
 BELOW = QPoint(0, 18)  # of the pointer, pixels
 
@@ -47,7 +47,7 @@ class ExplanationController(QObject):
         """Explain what is clicked next, which does not act on the click; asked again, what is pointed at."""
         if not QWhatsThis.inWhatsThisMode():
             QWhatsThis.enterWhatsThisMode()
-            _app().installEventFilter(self)
+            known(QApplication.instance()).installEventFilter(self)
             return
         QWhatsThis.leaveWhatsThisMode()
         place = QCursor.pos()
@@ -109,7 +109,7 @@ class ExplanationController(QObject):
                 return True
             return event.type() == QEvent.Type.WhatsThis and self._explain(watched, event.globalPos())
         if event is not None and event.type() == QEvent.Type.LeaveWhatsThisMode:
-            _app().removeEventFilter(self)
+            known(QApplication.instance()).removeEventFilter(self)
         if QWhatsThis.inWhatsThisMode() and isinstance(watched, QWidget):
             if isinstance(event, QContextMenuEvent):
                 return True
@@ -140,9 +140,3 @@ class ExplanationController(QObject):
         if action is not None:
             corner = menu.mapToGlobal(menu.actionGeometry(action).bottomLeft())
             QWhatsThis.showText(corner, self._of_action(action), menu)
-
-
-def _app() -> QApplication:
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    return app

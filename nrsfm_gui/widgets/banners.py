@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QSizePolicy, QVBoxL
 
 from nrsfm_gui.model.notifier import Action, Actions, Notifier
 from nrsfm_gui.widgets.fields import MIDDLE, ButtonRow, close_button, copy_text, filled, tool_button
-from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import PlainLabel, known, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
 MARGIN = 8  # pixels
@@ -90,8 +90,7 @@ class Banners(QWidget):
         return super().eventFilter(watched, event)
 
     def _place(self) -> None:
-        shown, parent = self.shown, self.parentWidget()
-        assert parent is not None  # as of the constructor
+        shown, parent = self.shown, known(self.parentWidget())  # as of the constructor
         if shown is None:
             return
         area, central = self._below.size(), self._banners[shown][2]

@@ -40,7 +40,7 @@ from nrsfm_gui.panels.parameters.weights_list import (
 )
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.drag_number import FINE
-from nrsfm_gui.widgets.fields import filled, tool_button
+from nrsfm_gui.widgets.fields import IgnoresWheel, filled, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme
@@ -79,7 +79,7 @@ class Target:
     index: int  # 0-based
 
 
-class SpectrumCanvas(Themed, PlainPlot):
+class SpectrumCanvas(IgnoresWheel, Themed, PlainPlot):
     """A plot whose handles are dragged and whose bars are clicked. Heights are 0 to 1 of the picture.
 
     `hint` is the line below it, which `SpectrumPlot` places.
@@ -498,11 +498,6 @@ class SpectrumCanvas(Themed, PlainPlot):
             self.reset_requested.emit(self.target.index)
         else:
             self.mousePressEvent(event)
-
-    def wheelEvent(self, event: QEvent | None) -> None:
-        """Leave the range as it is."""
-        assert event is not None
-        event.ignore()
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Clear what belongs to the point under the mouse."""

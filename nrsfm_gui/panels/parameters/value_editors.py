@@ -18,7 +18,7 @@ from nrsfm_gui.widgets.dialogs import ask_for_path
 from nrsfm_gui.widgets.fields import Choice, NumberField, filled, grid_layout, with_tip
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
 from nrsfm_gui.widgets.form import Form
-from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
+from nrsfm_gui.widgets.labels import PlainLabel, known, plain_tip
 
 Intrinsics = tuple[float, float, float, float]
 
@@ -119,11 +119,9 @@ class GivenIntrinsics(QWidget):
         center = []
         for name, field in (("cx", self._cx), ("cy", self._cy)):
             try:
-                number = field.value()
+                center.append(float(known(field.value())))  # the fields are not optional
             except ValueError as error:
                 raise ValueError(f"principal point, {name}: {error}") from None
-            assert number is not None  # the fields are not optional
-            center.append(float(number))
         return fx, fy, center[0], center[1]
 
     def _on_focal_edited(self) -> None:

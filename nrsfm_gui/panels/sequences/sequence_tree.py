@@ -43,8 +43,7 @@ class _Cell(QStyledItemDelegate):
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
         super().initStyleOption(option, index)
-        assert option is not None
-        option.state &= ~(QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus)
+        known(option).state &= ~(QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus)
 
 
 class SequenceTree(Themed, QTreeWidget):

@@ -53,7 +53,7 @@ def test_what_is_no_focal_length_is_refused(editor):
     for unit, text in (("px", "0"), ("px", "wide"), ("°", "200"), ("mm", "\b")):
         editor.choose_unit(unit)
         type_into(editor, "focal length", text)
-        with pytest.raises(ValueError, match=r"accepted|not a number"):
+        with pytest.raises(ValueError, match=r"accepted|not a number|missing"):
             editor.focal_length()
 
 
