@@ -159,7 +159,7 @@ def test_a_rank_that_the_sequence_does_not_allow_is_marked(make_window, make_str
     rank = window.parameters_panel.findChild(NumberField, "rank")
     note = window.parameters_panel.findChild(QLabel, "rank_note")
     type_into(rank, "4")
-    assert note.text() == "rank is 4; 3 frames of 4 points allow 1 to 3"
+    assert note.text() == "shapes K is 4; 3 frames of 4 points allow 1 to 3"
     assert not note.isHidden()
     window.parameters_controller.run()
     assert window.session.runs == [] and window.message_bar.text.startswith("Nothing is run: ")
