@@ -342,7 +342,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                ("End",), playable, arguments=(-1,)),
     ActionSpec("worst_frame", "Fra&mes", "&Worst frame",
                "Go to the frame with the largest mean error; again: to the next one",
-               "timeline.worst_requested.emit", ("W",), with_reconstruction, separated=True),
+               "timeline.transport.worst_requested.emit", ("W",), with_reconstruction, separated=True),
     ActionSpec("range_first", "Fra&mes", "&Begin of the range",
                "Play from the frame that is shown on", "timeline_controller.set_end", ("[",), playable,
                arguments=(0,)),
