@@ -5,6 +5,7 @@ from .edges import frame_sizes, has_parts, inflation, neighbor_edges, rigid_edge
 from .energy import DepthLevel, LevelEnergy, check_mode_weights
 from .focal_profile import FocalProfile, profile_focal
 from .following import (
+    LENGTHS,
     DepthEnd,
     DepthStep,
     Followed,
@@ -21,8 +22,8 @@ from .reflections import (
     candidate_blocks,
     frame_suspicions,
     mirror_in_depth,
+    point_distance,
     reflect_block,
-    shape_distances,
     suspicions,
 )
 from .reposing import rotation_jumps

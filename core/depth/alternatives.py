@@ -42,8 +42,8 @@ from .reflections import (
     FrameBlock,
     candidate_blocks,
     mirror_in_depth,
+    point_distance,
     reflect_block,
-    shape_distance,
     suspicions,
     suspicious_frames,
 )
@@ -117,12 +117,12 @@ class OwnEnd(OneLine):
 def find_alternatives(solution: OwnEnd, options: DepthOptions) -> Iterator[Alternative]:
     """Yield the flatter and the deeper shape, each of which takes tens of iterations."""
     problem, own = solution.problem, solution.point
-    X = problem.shapes(own)
+    frames, points = problem.shape
     for kind, scale in (("flatter", 1.0 / SCALE), ("deeper", SCALE)):
         scaled = replace(problem, extent=scale * problem.extent)
         other, energy = relax(scaled, scale_depths(own, scale), SCALED, options)
-        distance = shape_distance(scaled.shapes(other), X)
-        yield Alternative(kind, (energy - solution.energy) / len(X), distance, problem.shape[1])
+        distance = point_distance(problem, other, own)
+        yield Alternative(kind, (energy - solution.energy) / frames, distance, points)
 
 
 def find_mirrored(
@@ -164,19 +164,13 @@ def find_mirrored(
         _, lowest = yield from relaxing(problem, own, finest, options)
         for index, (block, other, _) in enumerate(ends):
             ends[index] = block, *(yield from relaxing(problem, other, finest, options))
-    X = problem.shapes(point)
+    points = problem.shape[1]
     found = [
-        Alternative(
-            "mirrored",
-            (energy - lowest) / frames,
-            shape_distance(problem.shapes(other), X),
-            problem.shape[1],
-            block,
-            other,
-        )
+        Alternative("mirrored", (energy - lowest) / frames, distance, points, block, other)
         for block, other, energy in ends
+        if (distance := point_distance(problem, other, point)) > SAME
     ]
-    return tuple(sorted((each for each in found if each.distance > SAME), key=lambda each: each.excess))
+    return tuple(sorted(found, key=lambda each: each.excess))
 
 
 def may_stretch(problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> bool:
@@ -248,10 +242,11 @@ def find_near(
     return kept[1:]
 
 
-def differs(problem: DepthProblem, start: DepthPoint, others: Sequence[DepthPoint]) -> bool:
-    """Return whether no other point has the shapes of one."""
-    X = problem.shapes(start)
-    return all(shape_distance(X, problem.shapes(other)) > SAME for other in others)
+def differs(
+    problem: DepthProblem, start: DepthPoint, others: Sequence[DepthPoint], same: float = SAME
+) -> bool:
+    """Return whether no other point has the shapes of one, up to a relative distance."""
+    return all(point_distance(problem, start, other) > same for other in others)
 
 
 def _suspicious_blocks(

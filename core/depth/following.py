@@ -6,8 +6,9 @@ Where points are very many some of them do, and the others are carried along (`s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import OneLine
 from ..solvers.solver import iterate
 from .alternatives import OwnEnd
-from .energy import LevelEnergy, Preconditioner
+from .energy import DepthLevel, LevelEnergy, Preconditioner
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
-from .schedule import LOOSE_EDGES, DepthOptions, is_loose
+from .schedule import LOOSE_EDGES, DepthOptions
 from .subset import DepthSubset, anchored_subset, carried_along
 
 # Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
@@ -26,6 +27,7 @@ FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 4000
 ANSWER_ITERATIONS = 3  # of the first step after a movement
 
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
+LENGTHS = ("edge_eps", "share", "rigid")  # what a search finds out about the last level
 EQUAL = 3e-4  # of the energy: where another shape is lower by less, that which was found first is kept
 
 
@@ -62,7 +64,8 @@ class DepthStep(OneLine):
     # Of the last step: where a coarser level ended, see `uncertainty`; None where only some points passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
-    length_share: float = 1.0  # of the problem of the end, see `DepthProblem`
+    level: DepthLevel | None = None  # of the objective
+    length_share: float = 1.0  # of its problem
     own: OwnEnd | None = None  # of the last step of the part, before the closing levels; None if not known
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
@@ -70,7 +73,12 @@ class DepthStep(OneLine):
     @property
     def loose(self) -> bool:
         """Whether the finest level that it passed left lengths loose."""
-        return self.objective is not None and self.objective.level.edge_eps == LOOSE_EDGES
+        return self.level is not None and self.level.edge_eps == LOOSE_EDGES
+
+    def under(self, objective: LevelEnergy) -> DepthStep:
+        """Return the step whose `best_energy` is the value of an objective."""
+        share = objective.problem.length_share
+        return replace(self, objective=objective, level=objective.level, length_share=share)
 
 
 def follow_depths(
@@ -107,10 +115,9 @@ def follow_depths(
             if state.preconditioner is not None and iteration <= algorithm.refresh:
                 known = state.preconditioner, state.age
             if done or iteration >= ANSWER_ITERATIONS:
-                yield DepthStep(best, lowest, energy, phase, share, objective=objective, known=known)
+                yield DepthStep(best, lowest, energy, phase, share, known=known).under(objective)
         done = True
-    last = DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
-    yield replace(last, length_share=objective.problem.length_share)
+    yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser).under(objective)
 
 
 def _converged_share(decrease: float, largest: float) -> float:
@@ -131,17 +138,20 @@ class Followed(OneLine):
     shown: DepthPoint  # `point`, with the points that are carried along
     coarser: DepthPoint | None = None  # see `DepthStep`
     known: tuple[Preconditioner, int] | None = None  # see `DepthStep`
+    ends: tuple[DepthEnd, ...] = ()  # of the search, on the part
 
     @classmethod
-    def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
+    def from_shape(
+        cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions, lengths: Mapping[str, Any]
+    ) -> Followed:
         """Return a shape that is known without its search, of a file, as the end of one.
 
-        Whether parts move is seen in this shape; its search saw it before the finest levels.
+        `lengths`: what the last level of the search says of lengths, see `DepthLevel`.
         """
         point = subset.restrict(shown)
-        part, loose = subset.part, is_loose(subset.part, point)
-        level = (*options.finest(loose=loose), *(() if loose else options.closing(part, point)))[-1]
-        return cls(subset, point, options.energy(part, level, point), point, shown)
+        known = {name: lengths[name] for name in LENGTHS if name in lengths}
+        level = replace(options.finest(loose=False)[-1], **known)
+        return cls(subset, point, options.energy(subset.part, level, point), point, shown)
 
     def at(self, shown: DepthPoint) -> Followed:
         """Return the same from another end of the search."""
@@ -191,8 +201,8 @@ def _way_back(followed: Followed, objective: LevelEnergy) -> DepthStep | None:
     )
     if here < known - EQUAL * abs(known):
         return None
-    step = DepthStep(end, known, known, Phase(PhaseKind.FINEST), 1.0, finished=True, coarser=followed.coarser)
-    return replace(step, objective=found, length_share=found.problem.length_share)
+    phase = Phase(PhaseKind.FINEST)
+    return DepthStep(end, known, known, phase, 1.0, finished=True, coarser=followed.coarser).under(found)
 
 
 def followed_points(shape: tuple[int, int]) -> int:

@@ -81,9 +81,14 @@ def shape_distances(X: Floats, other: Floats) -> Floats:
     return distances
 
 
-def shape_distance(X: Floats, other: Floats) -> float:
-    """Return the root mean square distance of shapes after rotations, relative to the size of the others."""
-    return float(np.sqrt(shape_distances(X, other).sum() / np.square(other).sum()))
+def point_distance(problem: DepthProblem, one: DepthPoint, other: DepthPoint) -> float:
+    """Return the root mean square distance of the shapes after rotations, relative to the size of the others.
+
+    Before an orthogonal camera the mirror image is the same shape.
+    """
+    X, Z = problem.shapes(one), problem.shapes(other)
+    least = min(shape_distances(each, Z).sum() for each in ((X, -X) if problem.affine else (X,)))
+    return float(np.sqrt(least / np.square(Z).sum()))
 
 
 def suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -> Floats:

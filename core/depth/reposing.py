@@ -37,18 +37,10 @@ import numpy as np
 from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Ints
-from .alternatives import Pausing, relaxing
+from .alternatives import Pausing, differs, relaxing
 from .energy import DepthLevel
 from .problem import DepthPoint, DepthProblem
-from .reflections import (
-    MIRROR,
-    candidate_blocks,
-    mirror_in_depth,
-    reflect_block,
-    shape_distance,
-    shape_distances,
-    suspicions,
-)
+from .reflections import MIRROR, candidate_blocks, mirror_in_depth, reflect_block, shape_distances, suspicions
 from .schedule import COMPARED, FIRST, JUDGED, TRIAL, DepthOptions
 
 Ends = list[tuple[float, DepthPoint]]  # energies, per point and frame, and where they are reached
@@ -260,23 +252,18 @@ def search_poses(
         fine.append((yield from search.descend(start, JUDGED, 2)))
     yield from search.run(fine, 2, FINE_TRIALS // frames, FINE_EPS)
     lowest = distinct_ends(problem, fine, RETURNED)
-    return [end for end in lowest if _differ(problem, end[1], own[1])]
+    return [end for end in lowest if differs(problem, end[1], [own[1]], SAME)]
 
 
 def distinct_ends(problem: DepthProblem, ends: Ends, most: int) -> Ends:
     """Return the lowest ends whose shapes differ from those of all lower ones, at most so many."""
     kept: Ends = []
     for energy, point in sorted(ends, key=lambda end: end[0]):
-        if all(_differ(problem, point, other) for _, other in kept):
+        if differs(problem, point, [other for _, other in kept], SAME):
             kept.append((energy, point))
         if len(kept) == most:
             break
     return kept
-
-
-def _differ(problem: DepthProblem, one: DepthPoint, other: DepthPoint) -> bool:
-    """Return whether two ends are of different shapes."""
-    return shape_distance(problem.shapes(other), problem.shapes(one)) > SAME
 
 
 @dataclass(eq=False)

@@ -64,8 +64,8 @@ from .reflections import (
     candidate_blocks,
     mirror_in_depth,
     mirrored_parts,
+    point_distance,
     reflect_block,
-    shape_distance,
     suspicions,
     suspicious_frames,
 )
@@ -192,7 +192,7 @@ def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Follow
     """Return from where changes are followed after the last step of the part; None after earlier ones."""
     if not step.finished or step.objective is None:
         return None
-    return Followed(subset, step.best, step.objective, step.best, shown, step.coarser)
+    return Followed(subset, step.best, step.objective, step.best, shown, step.coarser, ends=step.ends)
 
 
 @dataclass(eq=False)
@@ -297,10 +297,8 @@ class _Search(OneLine):
             finished=True,
             ends=(*ends, *others),
             coarser=best.coarser,
-            objective=best.objective,
-            length_share=self.subset.problem.length_share,
             own=best.own,
-        )
+        ).under(best.objective)
 
     def _compete(
         self, starts: Mapping[str, DepthPoint]
@@ -455,7 +453,10 @@ class _Search(OneLine):
         passed: list[tuple[_CoarseEnd, _CoarseEnd]] = []  # after the first level, and after both
         ends: list[_CoarseEnd] = []
         for phase, first in begun:
-            met = next((end for other, end in passed if self._distance(other, first) < same), None)
+            met = next(
+                (end for other, end in passed if point_distance(self.part, first.point, other.point) < same),
+                None,
+            )
             if met is not None:
                 ends.append(replace(met, name=first.name, rays=first.rays))
             elif not (most and first.energy > firsts[0].energy + HIGH):
@@ -610,7 +611,7 @@ class _Search(OneLine):
             if other is not None:
                 near, lowest = other.passed[number]
                 far = energy > lowest + FAR_ABOVE / full.shape[1]
-                if far or shape_distance(full.shapes(point), full.shapes(near)) < RETURNED_TO_END:
+                if far or point_distance(full, point, near) < RETURNED_TO_END:
                     energy = np.inf
                     break
         assert self.current is not None  # of the last level
@@ -690,11 +691,7 @@ class _Search(OneLine):
 
     def _agreeing(self, end: _CoarseEnd, ends: list[_CoarseEnd]) -> int:
         """Return how many of the other ends are near one of them."""
-        return sum(self._distance(end, other) < NEAR for other in ends) - 1
-
-    def _distance(self, end: _CoarseEnd, other: _CoarseEnd) -> float:
-        """Return the distance of the shapes of two ends after rotation, relative to their size."""
-        return shape_distance(self.part.shapes(other.point), self.part.shapes(end.point))
+        return sum(point_distance(self.part, other.point, end.point) < NEAR for other in ends) - 1
 
     def _mirror_blocks(self, end: _CoarseEnd, others: Sequence[_CoarseEnd]) -> Iterator[DepthStep]:
         """Mirror blocks of frames of an end while this lowers its energy, until it meets one of others."""

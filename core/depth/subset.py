@@ -244,6 +244,8 @@ def point_subset(problem: DepthProblem, shapes: Floats, most: int) -> DepthSubse
         chosen.append(int(np.argmax(distance * weight)))
         to_new = np.square(mean - mean[:, chosen[-1:]]).sum(axis=0)
         distance = to_new if len(chosen) == 1 else np.minimum(distance, to_new)
+        if not distance.any():  # the others coincide with them
+            break
     points = np.sort(np.array(chosen))
     part = DepthProblem(
         problem.tracks[:, :, points], problem.visible[:, points], problem.affine, problem.noise

@@ -109,8 +109,13 @@ def object_size(points: Floats) -> float:
     return float(np.mean(sizes)) if sizes else float("nan")
 
 
-def relative_distance(points: Floats, other: Floats) -> float:
-    """Return the mean distance of shapes (F, 3, P) after a similarity per frame, over the others' size."""
+def relative_distance(points: Floats, other: Floats, *, mirrors: bool = False) -> float:
+    """Return the mean distance of shapes (F, 3, P) after a similarity per frame, over the others' size.
+
+    `mirrors`: whether the mirror image is the same shape.
+    """
+    if mirrors:
+        return min(relative_distance(each, other) for each in (points, -points))
     distances = np.linalg.norm(procrustes(points, other).apply(points) - other, axis=-2)
     return float(distances.mean()) / object_size(other)
 

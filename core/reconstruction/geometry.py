@@ -31,7 +31,7 @@ import numpy as np
 from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
-from ..depth import DepthPoint, DepthStep
+from ..depth import LENGTHS, DepthPoint, DepthStep
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import relative_distance
 from ..foundation.representation import OneLine
@@ -132,6 +132,7 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
         "noise_px": noise,
         "isometry": settings.isometry,
         "length_share": step.length_share,
+        "lengths": step.level and {name: getattr(step.level, name) for name in LENGTHS},
         "neighbors": settings.neighbors,
         "smallest_movement": settings.smallest_movement,
         "mode_weights": list(settings.mode_weights),
@@ -161,7 +162,8 @@ def mean_and_modes(points: Floats) -> tuple[Floats, Floats]:
 
 def _distance(one: DepthPoint, other: DepthPoint) -> float:
     """Return how far shapes are apart, relative to the size of the other ones."""
-    return 0.0 if one is other else relative_distance(one.camera_points(), other.camera_points())
+    points, others = one.camera_points(), other.camera_points()
+    return 0.0 if one is other else relative_distance(points, others, mirrors=one.affine)
 
 
 def _of_low_rank(

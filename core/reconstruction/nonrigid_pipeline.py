@@ -96,13 +96,16 @@ def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
 
 
 def _run_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
-    sequence = hide_observations(sequence, settings.hide)
-    if settings.objective == DEPTHS:  # whose start has a rank, which few frames limit
-        most = min(sequence.frame_count, 3 * sequence.point_count)
-        settings = replace(settings, rank=min(settings.rank, most))
+    sequence, settings = hide_observations(sequence, settings.hide), _with_possible_rank(sequence, settings)
     context = RunContext(sequence, settings, prepare(sequence, settings)).without_gross_outliers()
     others: dict[str, tuple[Subset, Factors]] = {}
     yield from with_refinement(context, _run_bilinear(context, others), others, thorough=True)
+
+
+def _with_possible_rank(sequence: Sequence, settings: Settings) -> Settings:
+    """Return the settings with the rank of the start of depths, which few frames limit."""
+    most = min(sequence.frame_count, 3 * sequence.point_count)
+    return settings.with_changes(rank=min(settings.rank, most)) if settings.objective == DEPTHS else settings
 
 
 def _run_bilinear(context: RunContext, others: dict[str, tuple[Subset, Factors]]) -> Iterator[Iterate]:
@@ -144,6 +147,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Yield the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     old = start.best.problem
     assert isinstance(old, NonRigidProblem)  # `can_continue` compares the problems
+    settings = _with_possible_rank(sequence, settings)
     camera = settings.camera_of(sequence.camera)
     if start.settings.hide == settings.hide:
         tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, camera, start.origin)

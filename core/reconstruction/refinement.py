@@ -68,6 +68,7 @@ JUDGED_SHARE = 0.15  # about, of the time of the refinement: the deviations and 
 CONTINUED_SHARE = 0.1  # the same of a run that continues another one
 FINEST_KINDS = (PhaseKind.FINEST, PhaseKind.UNCERTAINTY)  # in which the shown shape passed the finest level
 BILINEAR = "bilinear solution"  # the start of a refinement that the run itself gives
+LEAST_EXTENT = 1e-9  # of a solution in depth, relative to its size
 FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none that cost anything
 
 
@@ -158,7 +159,7 @@ def can_follow(start: Iterate, settings: Settings) -> bool:
     if depth and depth.followed is None and not depth.finished:
         return False
     own = {name: getattr(settings, name) for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS}
-    return start.settings.with_changes(**own, scale=settings.scale) == settings
+    return start.settings.with_changes(**own).shown_as(settings) == settings
 
 
 def follow_refined(context: RunContext, start: Iterate) -> Iterator[Iterate]:
@@ -192,7 +193,9 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
         anchor = known
     before, figures = depth_options(start.settings, thorough=True), start.geometry.refinement or {}
     part = followed_part(problem, anchor).with_length_share(figures.get("length_share", 1.0))
-    return Followed.from_shape(part, known, before)
+    followed = Followed.from_shape(part, known, before, figures.get("lengths") or {})
+    ends = start.depth.ends if start.depth is not None and part.complete else ()
+    return replace(followed, ends=ends)
 
 
 def refine_end(point: Point, settings: Settings, intrinsics: Floats, watch: Watch = do_nothing) -> DepthStep:
@@ -275,10 +278,12 @@ def _refinement_of(refined: Iterate) -> DepthStep:
 def depth_point(problem: DepthProblem, solved: Problem, factors: Factors) -> DepthPoint:
     """Return the depths and the rotations of factors of a non-rigid problem, which may have some points only.
 
-    Raises InputError where it has no positive depths.
+    Raises InputError where it has no positive depths, or no extent in depth.
     """
     geometry = geometry_of(solved, factors, np.eye(3))
     Y = geometry.rotations @ geometry.points
+    if not np.ptp(Y[:, 2], axis=1).max() > LEAST_EXTENT * np.abs(Y).max():
+        raise InputError("the bilinear solution has no extent in depth")
     Y += geometry.translations[:, :, None]
     return DepthPoint.from_camera_points(problem, Y, geometry.rotations)
 
@@ -372,7 +377,9 @@ def _judged(
         if not of_part.loose:
             part, levels = part.with_noise(0.0), FINE[-1:]
         of_part = replace(of_part, coarser=relax(part, of_part.best, levels, options)[0])
-    std = standard_deviations(subset.part, of_part, options, others)
+    searched = () if step.followed is None else step.followed.ends
+    with_ends = replace(of_part, ends=of_part.ends or searched)
+    std = standard_deviations(subset.part, with_ends, options, others)
     # Of the ends those count that the iterate has.
     verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
     if not subset.complete:

@@ -583,7 +583,10 @@ META: dict[str, Any] = {
         **dict.fromkeys(("metric_rms", "projective_rms"), float | None),
         "reason": str,
     },
-    "refinement": {"noise_px": float},
+    "refinement": {
+        **dict.fromkeys(("noise_px", "length_share"), float),
+        "lengths": {"edge_eps": float, "share": float, "rigid": float | None},
+    },
     "scale": {"rule": str, "factor": float, "unit": str},
 }
 
@@ -603,15 +606,18 @@ def _check_kinds(values: dict[str, Any], kinds: dict[str, Any], where: str) -> N
 def checked_meta(values: dict[str, Any]) -> dict[str, Any]:
     """Return the entries with texts that can be printed: names, units and sentences of a file."""
     _check_kinds(values, META, "meta")
-    any_number = 0.0, LARGEST_NUMBER
+    any_number, of_lengths = (0.0, LARGEST_NUMBER), (1e-6, 1e6)
     scale, refinement = (values.get(name) or {} for name in ("scale", "refinement"))
     ranges: list[tuple[str, Any, tuple[float, float]]] = [
         ("frame_rate", values.get("frame_rate"), FRAME_RATES),
         ("scale.factor", scale.get("factor"), (1 / LARGEST_NUMBER, LARGEST_NUMBER)),
         ("refinement.noise_px", refinement.get("noise_px"), any_number),
+        ("refinement.length_share", refinement.get("length_share"), of_lengths),
         ("seconds", values.get("seconds"), any_number),
         ("iterations", values.get("iterations"), any_number),
     ]
+    for name, value in (refinement.get("lengths") or {}).items():
+        ranges.append((f"refinement.lengths.{name}", value, of_lengths))
     for name in ("image_size", "video_frames"):
         ranges += [(f"{name}[{i}]", each, any_number) for i, each in enumerate(values.get(name) or ())]
     for name, value, (least, most) in ranges:

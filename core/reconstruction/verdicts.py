@@ -28,7 +28,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..cameras.gross_outliers import SUSPICIOUS, find_gross_outliers
-from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem, rotation_jumps, shape_distances
+from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem, point_distance, rotation_jumps
 from ..foundation.exceptions import InputError, printable
 from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import OneLine
@@ -190,18 +190,11 @@ def _parallax(point: DepthPoint, alternatives: Sequence[Alternative]) -> Verdict
 
 def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd]) -> Verdict | None:
     """Return a verdict where another end has about the same energy and other shapes."""
-    X = problem.shapes(point)
     for end in ends[1:]:
         if end.excess > TIE * abs(end.lowest):
             continue
-        Z = problem.shapes(end.point)
-        distance = shape_distances(Z, X).sum()
-        if problem.affine:  # the mirror image has the same tracks
-            distance = min(distance, shape_distances(-Z, X).sum())
-        apart = float(np.sqrt(distance / np.square(X).sum()))
-        if apart > APART:
-            mean = relative_distance(Z, X)
-            mean = min(mean, relative_distance(-Z, X)) if problem.affine else mean
+        if point_distance(problem, end.point, point) > APART:
+            mean = relative_distance(problem.shapes(end.point), problem.shapes(point), mirrors=problem.affine)
             return Verdict(
                 "ambiguous",
                 f"Two shapes explain the tracks equally well, {100 * mean:.2g} % of the object apart: "

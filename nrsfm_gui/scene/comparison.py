@@ -45,8 +45,7 @@ class RunComparison:
     @cached_property
     def apart(self) -> float:
         """Mean distance of the shapes, laid over each other, relative to the size of the first one."""
-        plain = relative_distance(self.points, self.first)
-        return min(plain, relative_distance(-self.points, self.first)) if self.mirrors else plain
+        return relative_distance(self.points, self.first, mirrors=self.mirrors)
 
     @property
     def mean(self) -> float:

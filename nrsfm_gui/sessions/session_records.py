@@ -31,7 +31,7 @@ from core import (
 )
 from core.cameras import IntrinsicsOrigin, calibrate
 from core.data import check_rotations, checked_intrinsics
-from core.depth import DepthEnd, DepthPoint, DepthStep
+from core.depth import DepthEnd, DepthLevel, DepthPoint, DepthStep
 from core.foundation import (
     LARGEST_COUNT,
     Bools,
@@ -70,7 +70,7 @@ NAMES = {
     for each in (
         *(DepthStep, Factors, IntrinsicsOrigin, Iterate, Phase, Point, Problem, Provenance, RobustLoss),
         *(Settings, SolveStep, StartReport, Status, Tick, Verdict, DepthPoint, DepthEnd, Geometry),
-        Alignment,
+        *(Alignment, DepthLevel),
     )
 } | {"Floats": Floats, "Bools": Bools, "Path": Path}
 # The history of a stream is that of the run; what a refinement knows besides is found again.

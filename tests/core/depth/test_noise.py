@@ -42,6 +42,13 @@ def test_the_estimate_has_the_units_of_the_tracks_and_is_0_of_too_few():
     assert estimate_noise(tracks[:2, :, :4], np.ones((2, 4), dtype=bool)) == 0.0
 
 
+def test_the_estimate_of_few_frames_is_at_most_a_hundredth_of_the_size_of_the_tracks():
+    tracks, visible = moving_tracks(6, 40, smooth=False, rank=9)
+    away = tracks - tracks.mean(axis=2, keepdims=True)
+    size = np.sqrt(np.square(away).sum(axis=1).mean())
+    assert 0.5 < estimate_noise(tracks, visible) <= 0.01 * size * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("kind", ["articulated", "balloon", "tearing"])
 @pytest.mark.parametrize("noise", [0.3, 2.0])
 def test_the_noise_of_simulated_tracks_is_found(kind, noise):

@@ -17,6 +17,7 @@ from core.depth import (
     followed_part,
     frame_suspicions,
     mirror_in_depth,
+    point_distance,
     point_subset,
     refine_depths,
     refine_part,
@@ -25,7 +26,7 @@ from core.depth import (
     search,
     suspicions,
 )
-from core.depth.alternatives import Pausing
+from core.depth.alternatives import Pausing, differs
 from core.depth.reflections import ATTACHED, mirrored_parts
 from core.depth.schedule import FIRST, NOISY
 from core.depth.subset import EDGE_EPS, _PathSystem
@@ -83,6 +84,22 @@ def test_of_a_rigid_object_mirrored_frames_alone_are_suspicious(affine):
     mean = np.mean([X[frame] for frame in range(12) if frame != 4], axis=0)
     plain, mirrored = (squared_distance(shape, mean) for shape in (X[4], M[4]))
     assert scores[4] == pytest.approx(np.log((plain + 1e-4) / (mirrored + 1e-4)))
+
+
+def test_points_that_coincide_are_chosen_once(simulated):
+    problem, truth = simulated(points=15)
+    copies = np.repeat(np.arange(15), 4)
+    repeated = DepthProblem(problem.tracks[:, :, copies], problem.visible[:, copies], False)
+    chosen = point_subset(repeated, problem.shapes(truth)[:, :, copies], 30).points
+    assert sorted(copies[chosen]) == [*range(15)]
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_mirror_image_is_the_same_shape_before_an_orthogonal_camera_only(simulated, affine):
+    problem, truth = simulated(affine=affine)
+    mirrored = mirror_in_depth(truth)
+    assert (point_distance(problem, mirrored, truth) < 1e-9) == affine
+    assert differs(problem, mirrored, [truth]) != affine and not differs(problem, truth, [truth])
 
 
 @pytest.mark.parametrize("affine", [False, True])

@@ -87,11 +87,12 @@ def test_a_shape_of_a_file_is_followed_with_the_weight_that_it_was_found_with(ne
     problem, truth, _ = near("balloon")
     for share in (1.0, LIGHTER):
         subset = followed_part(problem, truth).with_length_share(share)
-        followed = Followed.from_shape(subset, truth, DepthOptions())
+        lengths = {"edge_eps": 0.004, "share": 0.7, "rigid": None, "weights": "of a file"}
+        followed = Followed.from_shape(subset, truth, DepthOptions(), lengths)
         assert followed.objective.problem.length_share == share
-        assert followed.objective.level.isometry == pytest.approx(
-            0.3 * followed.objective.level.share * share
-        )
+        level = followed.objective.level
+        assert (level.edge_eps, level.share, level.weights) == (0.004, 0.7, (1.0,))
+        assert level.isometry == pytest.approx(0.3 * 0.7 * share)
 
 
 @pytest.mark.slow

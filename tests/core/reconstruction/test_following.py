@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import Settings, SolveStep, iterate, load_result, load_start, reconstruct, simulate
-from core.depth import DepthOptions, carried_along, followed_points
+from core.depth import LENGTHS, DepthEnd, DepthOptions, carried_along, followed_points
 from core.foundation import DEPTHS, WNN, PhaseKind
 from core.reconstruction import BILINEAR_START, Provenance, Verdict
 from core.reconstruction.geometry import mean_and_modes
@@ -148,8 +148,45 @@ def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, sett
     assert iterates[-1].geometry.std is not None
 
 
+def test_a_shape_of_few_frames_is_followed_under_the_rank_that_these_allow(sequence):
+    few = simulate("paper", frames=5, points=15, occlusion=0.0, noise=0.5, seed=3)
+    found = last_of(iterate(few, REFINED.with_changes(rank=6)))
+    steps = [*iterate(few, REFINED.with_changes(rank=6, isometry=0.5), start=found)]
+    assert steps[-1].settings.rank == 5 and {each.phase.kind for each in steps} == {
+        PhaseKind.FINEST,
+        PhaseKind.UNCERTAINTY,
+    }
+
+
+@pytest.mark.parametrize("kind", ["stretch", "articulated"])
+def test_a_shape_of_a_file_is_followed_under_the_objective_that_it_is_a_minimum_of(kind, tmp_path):
+    scene = simulate(kind, frames=24, points=24, noise=0.3, seed=3)
+    found = last_of(iterate(scene, REFINED))
+    loaded = load_start(found.result().save(tmp_path / "result.npz"), scene)
+    one, other = (
+        last_of(iterate(scene, REFINED.with_changes(isometry=0.4), start=each)) for each in (found, loaded)
+    )
+    for name in (*LENGTHS, "isometry", "eps", "weights"):
+        assert getattr(one.depth.level, name) == getattr(other.depth.level, name)
+    assert other.record.energy == pytest.approx(one.record.energy, abs=0.02)
+
+
+def test_deviations_of_a_followed_shape_keep_what_other_ends_say(sequence, settled):
+    found = settled.depth.followed
+    end = DepthEnd("other", replace(found.end, depths=np.square(found.end.depths)), 0.0, 0.0)
+    start = replace(settled, depth=replace(settled.depth, followed=replace(found, ends=(end, end))))
+    plain, spread = (last_of(iterate(sequence, REFINED, start=each)) for each in (settled, start))
+    assert (spread.geometry.std > plain.geometry.std).all()
+
+
 def test_what_is_no_parameter_of_the_depths_is_solved_again(sequence, refined, settled, loaded, tmp_path):
-    kept = ({}, {"isometry": 1.0}, {"noise": 0.1, "neighbors": 3}, {"scale": "size=1m"})
+    kept = (
+        {},
+        {"isometry": 1.0},
+        {"noise": 0.1, "neighbors": 3},
+        {"scale": "size=1m"},
+        {"upright": "up=0,-1,0"},
+    )
     lost = ({"eta": 0.2}, {"rank": 3}, {"seed": 1}, {"hide": "1:2"}, {"loss": "cauchy"}, {"mirror": "2-4"})
     for start in (settled, loaded):
         assert all(can_follow(start, REFINED.with_changes(**changes)) for changes in kept)
