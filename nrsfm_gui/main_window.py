@@ -129,8 +129,8 @@ class MainWindow(PanelWindow):
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
             parent=self, show_log=lambda: show_dock_of(self.log_panel),
-            show_worst=self.timeline.transport.worst_requested.emit, show_outliers=self.outliers_controller.show,
-            show_own_tracks=show_own_tracks, act=self.verdict_actions.act,
+            show_worst=self.timeline.transport.worst_requested.emit, show_own_tracks=show_own_tracks,
+            show_outliers=self.outliers_controller.show, act=self.verdict_actions.act,
         )  # fmt: skip
         self.status_controller = StatusController(session, self.display, known(self.statusBar()), self)
         self.toolbars = Toolbars(
