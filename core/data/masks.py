@@ -18,6 +18,8 @@ def known_points(points: Floats) -> Bools:
 
 def frames_of(estimate: Floats, truth: GroundTruth) -> Floats:
     """Return the frames of an estimate (F, 3, P) that have truth, (G, 3, P)."""
+    if not isinstance(truth, GroundTruth):
+        raise InputError(f"the ground truth is of type {type(truth).__name__}; accepted is a GroundTruth")
     estimate = np.asarray(estimate, dtype=float)
     points = truth.points.shape[2]
     if estimate.ndim != 3 or estimate.shape[1:] != (3, points) or len(estimate) <= truth.frames.max():

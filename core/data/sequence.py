@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
+from ..foundation.parameters import chosen_of
 from ..foundation.types import Bools, Floats, Ints, read_only
 
 MIN_FRAMES = 2
@@ -257,11 +258,7 @@ class Sequence:
         tracks = np.asarray(self.tracks, dtype=np.float64)
         finite = self.visible is WHERE_FINITE and tracks.ndim == 3
         visible: Bools = np.asarray(np.isfinite(tracks).all(axis=1)) if finite else self.visible
-        try:
-            object.__setattr__(self, "camera", CameraModel(self.camera))
-        except ValueError as error:
-            names = ", ".join(repr(model.value) for model in CameraModel)
-            raise InputError(f"camera is {self.camera!r}; accepted are {names}") from error
+        object.__setattr__(self, "camera", chosen_of(CameraModel, "camera", self.camera))
         for name in ("name", "units", "truth_units", "truth_name"):
             object.__setattr__(self, name, printable_name(getattr(self, name)))
         object.__setattr__(self, "provenance", printable_name(self.provenance, LONGEST_SENTENCE))

@@ -35,6 +35,7 @@ from ..data.masks import common_size, frames_of, known_points, mean_of, side_by_
 from ..data.sequence import GroundTruth
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity, procrustes
+from ..foundation.parameters import chosen_of
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from .outliers import without_outliers
@@ -106,22 +107,32 @@ class Alignment:
     Parameters
     ----------
     kind
-        which motions an estimate may make.
+        which motions an estimate may make; also "per-frame", "sequence", "rigid", "as-is" or "none".
     mirror
-        whether its mirror image is used.
+        whether its mirror image is used; also "off", "on" or "auto".
     outliers
         whether outliers of the truth count in the means; nothing is fitted to them in any case.
 
+    Raises
+    ------
+    InputError
+        where there is no such kind or mirror.
+
     Examples
     --------
-    >>> from core.evaluation import Alignment, Kind, Mirror
-    >>> Alignment(Kind.RIGID, Mirror.AUTOMATIC).compares
-    True
+    >>> import core
+    >>> core.Alignment("rigid", "auto").label()
+    'rigid motion per frame, mirror automatic'
     """
 
     kind: Kind = Kind.PER_FRAME
     mirror: Mirror = Mirror.OFF
     outliers: bool = True
+
+    def __post_init__(self) -> None:
+        """Take the names for what they stand for."""
+        object.__setattr__(self, "kind", chosen_of(Kind, "kind", self.kind))
+        object.__setattr__(self, "mirror", chosen_of(Mirror, "mirror", self.mirror))
 
     @property
     def compares(self) -> bool:
@@ -205,12 +216,12 @@ def align(
     >>> similarity.apply(result.points).shape
     (12, 3, 20)
     """
-    return _aligned(estimate, without_outliers(truth), alignment, views)
+    return _aligned(frames_of(estimate, truth), without_outliers(truth), alignment, views)
 
 
-def _aligned(estimate: Floats, truth: GroundTruth, alignment: Alignment, views: Views | None) -> Similarity:
-    """Return what `align` does, of a truth without outliers."""
-    source, target = frames_of(estimate, truth), truth.points
+def _aligned(source: Floats, truth: GroundTruth, alignment: Alignment, views: Views | None) -> Similarity:
+    """Return what `align` does, of the frames (G, 3, P) of a truth without outliers."""
+    target = truth.points
     if alignment.kind is Kind.NONE:
         raise InputError("no alignment: an error needs one; accepted are per-frame, sequence, rigid, as-is")
     if alignment.kind is Kind.AS_IS and (
@@ -246,7 +257,7 @@ def align_all(
         raise InputError("no frame of the ground truth has three known points; alignment needs them")
     frames = truth.frames[usable]
     chosen = replace(truth, frames=frames, points=truth.points[usable], reference=int(frames[0]))
-    known = _aligned(points, chosen, alignment, views)
+    known = _aligned(frames_of(points, chosen), chosen, alignment, views)
     nearest = np.abs(np.arange(len(points))[:, None] - frames).argmin(axis=1)
     if alignment.kind is Kind.AS_IS and views is not None:
         around = replace(truth, frames=np.arange(len(points)), points=truth.points[usable][nearest])

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
+from enum import Enum
 from functools import cache
 from inspect import cleandoc
 from textwrap import fill, indent
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .exceptions import InputError
 from .representation import OneLine
 
 ParameterValue = float | str
+_Kind = TypeVar("_Kind", bound=Enum)
 _KEY = "parameter"
 _RAISES = """Raises
 ------
@@ -98,6 +100,15 @@ def parameter(default: Any, tip: str, **description: Any) -> Any:
         _KEY: Parameter("", tip, **description),
     }
     return field(default=default, metadata=metadata)
+
+
+def chosen_of(kinds: type[_Kind], name: str, value: object) -> _Kind:
+    """Return a member of an enumeration, which may be given by its value. `name` is for the InputError."""
+    try:
+        return kinds(value)
+    except ValueError:
+        listed = ", ".join(str(kind.value) for kind in kinds)
+        raise InputError(f"{name} is {value!r}; accepted are {listed}") from None
 
 
 def accepted_words(choices: Iterable[str], *others: str) -> str:

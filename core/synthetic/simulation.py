@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
-from ..foundation import Bools, Floats, InputError, Ints, check_replaceable, make_folder, replacing
+from ..foundation import Bools, Floats, InputError, Ints, Parameter, check_replaceable, make_folder, replacing
+from ..foundation.parameters import chosen_of
 from ..io.files.contents import read_bytes
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
 from .objects import KINDS
@@ -27,6 +28,11 @@ CENTER = (640.0, 480.0)  # px, of a 1280 x 960 image
 INTRINSICS = np.array([[FOCAL, 0.0, CENTER[0]], [0.0, FOCAL, CENTER[1]], [0.0, 0.0, 1.0]])
 MOST_OBSERVATIONS = 10_000_000  # which need about 2 GB
 MIN_POINTS = 15  # below which a link of the arm, or a sheet, is no surface
+NUMBERS = (
+    Parameter("frames", "", least=MIN_FRAMES, integer=True),
+    Parameter("points", "", least=MIN_POINTS, integer=True),
+    *(Parameter("noise", ""), Parameter("occlusion", "", most=1.0), Parameter("seed", "", integer=True)),
+)
 
 
 def simulate(
@@ -79,11 +85,9 @@ def simulate(
     >>> core.simulate("balloon", path="line", frames=10, points=30, seed=1)
     Sequence('balloon line', perspective, 10 frames, 30 points)
     """
-    names = [model.value for model in CameraModel]
-    if not isinstance(camera, CameraModel) and camera not in names:
-        raise InputError(f"camera is {camera!r}; accepted are {', '.join(names)}")
-    camera = CameraModel(camera)
+    camera = chosen_of(CameraModel, "camera", camera)
     _check(kind, path, frames, points, noise, occlusion, seed)
+    frames, points, seed = int(frames), int(points), int(seed)
     body = KINDS[kind](frames, points)
     rotations, translations = cameras(path, frames)
     seen = rotations @ body.shapes + translations[:, :, None]
@@ -132,21 +136,12 @@ def _check(kind: str, path: str, frames: int, points: int, noise: float, occlusi
     for name, value, accepted in (("object", kind, tuple(KINDS)), ("path", path, PATHS)):
         if value not in accepted:
             raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
-    for name, count, least in (
-        ("frames", frames, MIN_FRAMES),
-        ("points", points, MIN_POINTS),
-        ("seed", seed, 0),
-    ):
-        if count < least:
-            raise InputError(f"{name} is {count}; accepted is a whole number of at least {least}")
+    for number, given in zip(NUMBERS, (frames, points, noise, occlusion, seed), strict=True):
+        number.checked(given)
     if frames * points > MOST_OBSERVATIONS:
         raise InputError(
             f"frames x points is {frames} x {points}; accepted are up to {MOST_OBSERVATIONS:,} observations"
         )
-    if not 0 <= noise < np.inf:
-        raise InputError(f"noise is {noise:g}; accepted is a number of pixels, at least 0")
-    if not 0 <= occlusion <= 1:
-        raise InputError(f"occlusion is {occlusion:g}; accepted is a share from 0 to 1")
 
 
 # -- paths of the camera -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
+from ...foundation.parameters import chosen_of
 from ...foundation.representation import OneLine
 
 ORDERS = ("tnxy", "ntxy")  # frames first, points first
@@ -33,13 +34,12 @@ class ReadingOptions(OneLine):
     columns: str | None = None
 
     def __post_init__(self) -> None:
-        choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
-        for name, accepted in choices.items():
-            value = getattr(self, name)
-            if not (value is None or isinstance(value, CameraModel) or value in accepted):
-                raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
         if self.camera is not None:
-            object.__setattr__(self, "camera", CameraModel(self.camera))
+            object.__setattr__(self, "camera", chosen_of(CameraModel, "camera", self.camera))
+        for name, accepted in {"order": ORDERS, "xy": COORDINATES}.items():
+            value = getattr(self, name)
+            if value is not None and value not in accepted:
+                raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
         if self.frame_base not in (0, 1):
             raise InputError(f"frame base is {self.frame_base}; accepted are 1 and 0")
         if self.size is not None and _SIZE.fullmatch(self.size) is None:

@@ -51,12 +51,13 @@ def shapes_figure(result: Result, frames: int | Collection[int] = 5) -> Any:
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     count, meshed = result.frame_count, result.with_mesh()
-    if isinstance(frames, int):
-        chosen: list[int] = np.linspace(0, count - 1, min(max(frames, 0), count)).round().astype(int).tolist()
-    else:
-        chosen = list(frames)
-    if not chosen or not all(0 <= frame < count for frame in chosen):
-        raise InputError(f"frames are {frames}; accepted are 1 or more, or some of 0 to {count - 1}")
+    given = np.asarray(frames)
+    if given.ndim == 0 and given.dtype.kind in "iu":
+        given = np.linspace(0, count - 1, int(np.clip(given, 0, count))).round().astype(int)
+    listed = given.ndim == 1 and given.size and given.dtype.kind in "iu"
+    if not (listed and np.isin(given, range(count)).all()):
+        raise InputError(f"frames are {frames!r}; accepted are 1 or more, or some of 0 to {count - 1}")
+    chosen: list[int] = given.tolist()
     # Matplotlib's z is up: a turn about x.
     upright = aligned_shapes(meshed, ExportOptions())[chosen]
     drawn = [np.stack([x - x.mean(), z.mean() - z, y - y.mean()]) for x, y, z in upright]

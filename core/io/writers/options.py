@@ -22,6 +22,7 @@ from ...foundation.atomic import replacing, replacing_many
 from ...foundation.exceptions import InputError
 from ...foundation.linalg import Similarity
 from ...foundation.outputs import check_writable
+from ...foundation.parameters import Parameter
 from ...foundation.types import Floats, Ints
 from ...reconstruction.orientation import orient
 from ...reconstruction.result import Result
@@ -108,10 +109,12 @@ class ExportOptions:
             value = getattr(self, name)
             if value not in table:
                 raise InputError(f"{name} is {value!r}; accepted are {', '.join(table)}")
-        if self.frame is not None and self.frames != "one":
-            raise InputError(
-                f"frame {self.frame} and all frames ({self.frames}) are both asked for; choose one"
-            )
+        if self.frame is not None:
+            Parameter("frame", "", integer=True).checked(self.frame)
+            if self.frames != "one":
+                raise InputError(
+                    f"frame {self.frame} and all frames ({self.frames}) are both asked for; choose one"
+                )
         if self.fps is not None:
             check_frame_rate(self.fps, "fps")
 

@@ -32,7 +32,7 @@ def test_a_camera_is_given_by_its_name_or_as_a_value(tracks):
     assert Sequence(tracks).camera is CameraModel.PERSPECTIVE
     assert Sequence(tracks, camera="orthogonal").camera is CameraModel.ORTHOGONAL
     assert Sequence(tracks, camera=CameraModel.ORTHOGONAL).camera is CameraModel.ORTHOGONAL
-    with pytest.raises(InputError, match="camera is 'fisheye'; accepted are 'perspective', 'orthogonal'"):
+    with pytest.raises(InputError, match="camera is 'fisheye'; accepted are perspective, orthogonal"):
         Sequence(tracks, camera="fisheye")
 
 

@@ -236,6 +236,18 @@ def test_a_missing_requirement_of_an_alignment_is_named(shapes):
         align(shapes[:, :, 1:], truth_of(shapes))
 
 
+def test_a_name_stands_for_its_kind_or_mirror_and_others_are_refused(shapes):
+    assert Alignment("rigid", "auto") == Alignment(Kind.RIGID, Mirror.AUTOMATIC)
+    estimate, truth = motion(shapes * MIRRORED, Kind.SEQUENCE), truth_of(shapes)
+    np.testing.assert_allclose(align(estimate, truth, Alignment("sequence", "on")).apply(estimate), shapes)
+    for wrong in ({"kind": "similarity"}, {"mirror": "yes"}, {"kind": None}):
+        with pytest.raises(InputError, match=r"(kind|mirror) is .*; accepted are (per-frame|off)"):
+            Alignment(**wrong)
+    for no_truth, name in ((None, "NoneType"), (shapes, "ndarray")):
+        with pytest.raises(InputError, match=f"is of type {name}; accepted is a GroundTruth"):
+            align(shapes, no_truth)
+
+
 def test_names_of_alignments_differ():
     said = {each.label(found) for each in ALIGNMENTS if each.compares for found in (True, False)}
     assert len(said) == 8 * (len(Kind) - 1)

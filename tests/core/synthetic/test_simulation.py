@@ -157,8 +157,10 @@ def test_what_is_hidden_does_not_depend_on_how_many_pairs_are_compared_at_once(m
         ({"camera": "pinhole"}, "camera is 'pinhole'; accepted are perspective, orthogonal"),
         ({"frames": 1}, "frames is 1; accepted is a whole number of at least 2"),
         ({"points": 14}, "points is 14; accepted is a whole number of at least 15"),
-        ({"noise": -1.0}, "noise is -1; accepted is a number of pixels, at least 0"),
-        ({"occlusion": 1.5}, r"occlusion is 1\.5; accepted is a share from 0 to 1"),
+        ({"noise": -1.0}, "noise is -1; accepted is a number of at least 0"),
+        ({"occlusion": 1.5}, r"occlusion is 1\.5; accepted is a number of at least 0 and at most 1"),
+        ({"frames": 7.5}, r"frames is 7\.5; accepted is a whole number of at least 2"),
+        ({"noise": "much"}, "noise is much; accepted is a number"),
         ({"seed": -1}, "seed is -1; accepted is a whole number of at least 0"),
     ],
 )

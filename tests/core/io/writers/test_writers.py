@@ -194,6 +194,7 @@ def test_common_scale_is_the_least_squares_factor(small_result):
         ("a", {}, "has no suffix"),
         ("a.ply", {"frame": 5}, "frame is 5; the result has frames 0 to 4"),
         ("a.ply", {"frame": -1}, "frame is -1"),
+        ("a.ply", {"frame": 1.5, "align": "truth"}, r"frame is 1\.5; accepted is a whole number"),
         ("a.ply", {"frame": 1, "frames": "stacked"}, "choose one"),
         ("a.ply", {"frames": "all"}, "frames is 'all'; accepted are one, numbered, stacked"),
         ("a.ply", {"coordinates": "world"}, "coordinates is 'world'"),
@@ -333,7 +334,9 @@ def test_a_figure_has_the_shape_upright_in_one_scale_at_the_frames_that_are_aske
         centered = shape - shape.mean(axis=1, keepdims=True)
         np.testing.assert_allclose([x, z, -np.asarray(y)], centered, atol=1e-12)
         assert axes.get_xlim() == figure.axes[0].get_xlim()
-    for refused in ([99], [], 0, -3):
+    for whole in (np.int64(2), np.array([0, 4])):
+        assert [axes.get_title() for axes in small_result.figure(frames=whole).axes] == ["frame 1", "frame 5"]
+    for refused in ([99], [], 0, -3, "x", 1.5, [True]):
         with pytest.raises(InputError, match="accepted are 1 or more, or some of 0 to") as refusal:
             small_result.figure(frames=refused)
-        assert f"frames are {refused};" in str(refusal.value)
+        assert f"frames are {refused!r};" in str(refusal.value)
