@@ -120,8 +120,9 @@ def add_frame_base(parser: argparse.ArgumentParser) -> None:
 def chosen_sequence(args: argparse.Namespace) -> tuple[Sequence, list[Path]]:
     """Read the one sequence that the options name; return it with all files that it consists of."""
     reading, path = reading_from(args), Path(args.sequence)
-    if path.is_dir() and not readers.is_sequence_folder(path):
-        path = _only_one(path, CameraModel(reading["camera"]) if "camera" in reading else None, args)
+    folder = readers.resolve(path)
+    if folder.is_dir() and not readers.is_sequence_folder(folder):
+        path = _only_one(folder, CameraModel(reading["camera"]) if "camera" in reading else None, args)
     with readers.recording_files() as files:
         sequence = readers.read_sequence(path, path_name=args.path, **reading)
     return sequence, files if sequence.video is None else [*files, sequence.video]
