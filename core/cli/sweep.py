@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -156,8 +157,10 @@ def _sweep(args: argparse.Namespace) -> int:
             )
     with recording_files() as files:
         plan = plan_from(args)
-    if any(Path(job.sequence.source).parent == args.output.resolve() for job in plan.jobs):
+    data = [*args.data, *{os.path.dirname(job.sequence.source) for job in plan.jobs}]
+    if args.output.resolve() in [Path(name).resolve() for name in data]:
         raise InputError(f"-o {args.output} holds the data; name another folder, where table.csv is replaced")
+    files = [file for file in files if not is_sweep_folder(file.parent)]  # a sweep below the data goes on
     with protecting(dict.fromkeys(files, "a file of the data")):
         check_replaceable(args.output / name for name in TABLES)
         return _run_plan(plan, args)

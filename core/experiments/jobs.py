@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
@@ -316,6 +317,11 @@ def connect_to_dask(address: str) -> Iterator[Cluster]:
     where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
     connect: Any = distributed.Client
     try:
+        if "scheduler_file" in where:  # for which Dask would wait without end
+            latest = time.monotonic() + CONNECT_SECONDS
+            while not os.path.exists(address) and time.monotonic() < latest:
+                time.sleep(0.1)
+            os.stat(address)
         client = connect(**where, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(f"--scheduler {address}: no scheduler of Dask answers there ({error})") from error

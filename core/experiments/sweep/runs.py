@@ -24,7 +24,7 @@ from ...reconstruction.provenance import settings_to_dict, solve_command, source
 from ..job_store import RESULTS
 from ..jobs import ExperimentJob, JobQueue, JobResult, ResultNotWritten, job_key
 from .frame import SEQUENCE_COLUMNS
-from .rows import flat_settings
+from .rows import flat_settings, is_sweep_folder
 
 # About how long a run takes, measured on sequences of 3 200 to 12 600 observations: seconds of a phase of the
 # bilinear run, of an observation in it up to so many, and of an observation whose depth is refined; of
@@ -158,12 +158,16 @@ def find_sequences(
 
 
 def _entries(text: str, options: dict[str, Any]) -> list[tuple[SequenceEntry, dict[str, Any]]]:
-    """Return what may be reconstructed of a folder or file, each with the options that it is read with."""
+    """Return what may be reconstructed of a folder or file, each with the options that it is read with.
+
+    The table of a sweep that was written below the folder is none of it.
+    """
     path = resolve(Path(text))
     if path.is_dir() and not is_sequence_folder(path):
         base = options.get("frame_base", 1)
         reading = {} if base == 1 else {"frame_base": base}
-        return [(entry, reading) for entry in list_sequences(text, frame_base=base)]
+        found = list_sequences(text, frame_base=base)
+        return [(entry, reading) for entry in found if not is_sweep_folder(entry.file.parent)]
     sequence = read_sequence(path, **options)
     entry = entry_of(sequence)
     item = challenge_file(entry.file)

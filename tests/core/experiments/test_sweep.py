@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 from patience import PATIENCE
 
-from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
+from core import InputError, errors_of, load_result, read_sequence, simulate, write_challenge, write_csv
 from core.cli import main
 from core.cli.sweep import parse_seeds, parse_values
 from core.evaluation import optimality
@@ -388,6 +388,17 @@ def test_the_folder_of_the_data_is_refused_as_the_output(tmp_path, capsys):
     assert main(["sweep", str(tmp_path), *QUICK, "--rank", "1", "-o", str(tmp_path)]) == 2
     assert "holds the data; name another folder" in capsys.readouterr().err
     assert (tmp_path / "table.csv").read_bytes() == content and len(list(tmp_path.iterdir())) == 1
+    write_challenge(tmp_path / "objects", "paper", paths=["circle"], frames=8, points=16)
+    assert main(["sweep", str(tmp_path / "objects"), *QUICK, "-o", str(tmp_path / "objects")]) == 2
+    assert "holds the data; name another folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["tried", "paper"])
+def test_a_sweep_below_its_data_goes_on(tmp_path, capsys, place):
+    write_challenge(tmp_path, "paper", paths=["circle"], frames=8, points=16)
+    words = ["sweep", str(tmp_path), *QUICK, "--rank", "1", "--jobs", "1", "-o", str(tmp_path / place)]
+    assert main(words) == 0 and main([*words, "--seeds", "0:2"]) == 0
+    assert "4 runs of 2 sequences; 2 have ended, 2 are left" in capsys.readouterr().out
 
 
 # -- orders --------------------------------------------------------------------------------------------------

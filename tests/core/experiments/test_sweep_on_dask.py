@@ -157,9 +157,10 @@ def test_a_scheduler_that_ends_is_one_sentence_and_the_same_call_goes_on(
     assert len(records_of(read_sweep(tmp_path).runs)) == COUNT == count_lines(tmp_path)
 
 
-def test_an_address_without_a_scheduler_is_one_sentence(folder, tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "absent.json"])
+def test_an_address_without_a_scheduler_is_one_sentence(folder, tmp_path, capsys, monkeypatch, address):
     monkeypatch.setattr("core.experiments.jobs.CONNECT_SECONDS", 1.0)
-    words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", "127.0.0.1:9"]
+    words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", address]
     assert main([*words, "-o", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("nrsfm sweep: --scheduler 127.0.0.1:9: no scheduler of Dask answers there")
+    assert line.startswith(f"nrsfm sweep: --scheduler {address}: no scheduler of Dask answers there")
