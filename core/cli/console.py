@@ -109,7 +109,10 @@ def summary_of(result: Result) -> dict[str, Any]:
     meta, matrix = result.meta, result.intrinsics
     starts = meta.get("starts", [])
     K = {name: float(matrix[place]) for name, place in INTRINSICS.items()}
+    verdicts = meta.get("verdicts", [])
+    ended = meta.get("refinement") and meta.get("status") != "stopped"  # only then it is known
     return {
+        "answer": worth_of([verdict["kind"] for verdict in verdicts]) if ended else None,
         "loss": result.loss,
         "log10_loss": result.log_loss,
         "rank": result.rank,
@@ -123,7 +126,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "starts_agreed": sum(bool(start["agrees"]) for start in starts),
         "low_rank": meta.get("low_rank"),
         "refinement": meta.get("refinement"),
-        "verdicts": meta.get("verdicts", []),
+        "verdicts": verdicts,
         "errors": errors_of(result),
         "scale": meta.get("scale"),
         "units": meta.get("units", "px"),
@@ -148,10 +151,8 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     lines = [f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s"]
     if summary["refinement"]:
         energy = refinement_lines(summary["refinement"], summary["units"])
-        lines = [*energy, *lines, f"its start: {loss}"]
-        if summary["status"] != "stopped":  # what an answer is worth is found at the end
-            worth = worth_of([verdict["kind"] for verdict in summary["verdicts"]])
-            lines.insert(0, f"answer: {worth}")
+        answer = [f"answer: {summary['answer']}"] if summary["answer"] else []
+        lines = [*answer, *energy, *lines, f"its start: {loss}"]
     else:
         lines.insert(0, loss)
     if summary["rotations"]:

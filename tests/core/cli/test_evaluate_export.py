@@ -60,6 +60,7 @@ def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wron
     result = replace(refined_result, meta=refined_result.meta | {"refinement": figures})
     lines = as_lines(summary_of(result) | {"output": []})
     assert lines[0] == "answer: the rotation jumps between two frames"
+    assert summary_of(result)["answer"] == "the rotation jumps between two frames"
     assert lines[1] == (
         "energy of the depths -12.5 per point and frame, noise 0.3 px, isometry 0.3 times 0.17, since "
         "lengths do not stay, smallest movement 0.0025, 8 neighbors, mode weights 0, 1.5"
