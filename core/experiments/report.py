@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ..foundation import InputError, printable, replacing
+from ..foundation import InputError, needs, printable, replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,10 +144,7 @@ def check_installed(*modules: str) -> None:
         try:
             import_module(name)
         except ImportError as error:
-            raise InputError(
-                f"{' and '.join(modules)} are needed here, and {error.name} is not installed; install them "
-                "with: pip install 'nrsfm-gui[experiments]' (or, in a checkout, pip install '.[experiments]')"
-            ) from error
+            raise InputError(needs("this", str(error.name), "experiments")) from error
 
 
 def render_markdown(blocks: list[ReportBlock]) -> str:
