@@ -1,10 +1,10 @@
-"""Non-rigid structure from motion with the weighted nuclear norm.
+"""Non-rigid structure from motion: from 2-D tracks to the 3-D shape of every frame.
 
 A sequence of tracks is reconstructed in one call, or one iterate at a time:
 
     import core as nrsfm
     sequence = nrsfm.read_sequence("sample:balloon/circle")
-    result = nrsfm.reconstruct(sequence, rank=2, eta=0.05)
+    result = nrsfm.reconstruct(sequence)
     print(result, result.errors())
     result.save("result.npz")
 

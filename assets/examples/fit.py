@@ -10,7 +10,7 @@ tracks = np.where(simulated.visible[:, None, :], simulated.tracks, np.nan)
 K = simulated.intrinsics
 
 sequence = nrsfm.Sequence(tracks, intrinsics=K, name="my tracks", truth=simulated.truth)
-result = nrsfm.reconstruct(sequence, rank=4)  # the weighted nuclear norm; without a rank the depths
+result = nrsfm.reconstruct(sequence)  # with a rank, as rank=4, the weighted nuclear norm
 
 print(sequence)
 print(result)

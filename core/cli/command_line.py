@@ -191,7 +191,8 @@ def parser() -> argparse.ArgumentParser:
     lines = "\n".join(f"  {name:11}{summary}" for name, summary in COMMANDS.items())
     top = CheckedParser(
         prog="nrsfm",
-        description=f"Non-rigid structure from motion with the weighted nuclear norm.\n\ncommands:\n{lines}",
+        description="Non-rigid structure from motion: from 2-D tracks to the 3-D shape of every frame.\n\n"
+        f"commands:\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,  # keeps the lines, and that of the version
         allow_abbrev=False,
     )

@@ -8,7 +8,7 @@ from programs import run_python
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "assets" / "examples").glob("*.py"))
 PRINTED = {
     "compare": "lowest at xi = ",
-    "fit": "Result('my tracks': 30 frames, 60 points, rank 4",
+    "fit": "Result('my tracks': 30 frames, 60 points, rank 6",
     "own_penalty": "GeometricWeights(mu=0.002, ratio=4.0):",
     "own_solver": "Alternating: loss 0.04643070",
     "steer": "'--then=--preset bilinear --rank 4 --xi 0.1",
