@@ -68,13 +68,13 @@ def run(args: argparse.Namespace) -> None:
     outliers = 0 if found is None else int(found.sum())
     units, truth_units = result.meta.get("units", "px"), result.meta.get("truth_units", "mm")
     if args.json:
-        figures = {"result": str(args.result), **numbers, "errors": errors}
+        figures = {"result": str(args.result), "energy": result.energy, **numbers, "errors": errors}
         figures |= {"alignment": alignment} if alignment else {}
         figures |= {"truth_outliers": outliers}
         print(as_json(figures | {"units": units, "truth_units": truth_units}))
         return
     if result.energy is not None:
-        print(f"energy of the depths {result.energy:.8g} per point and frame; what follows is of its start")
+        print(f"energy of the depths {result.energy:.8g} per point and frame; loss and gradient of its start")
     print(f"log10 loss {numbers['log10_loss']:.6f} (loss {numbers['loss']:.10g}), rank {result.rank}")
     print(
         f"loss from the four residuals of every observation {numbers['loss_recomputed']:.10g}, "

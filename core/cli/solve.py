@@ -16,7 +16,7 @@ from ..cameras.intrinsics import LARGEST_CALIBRATED
 from ..data.sequence import CameraModel, Sequence
 from ..evaluation import solve_hiding_outliers
 from ..evaluation.metrics import camera_truth, unscaled_errors
-from ..foundation import InputError, phase_text, replacing
+from ..foundation import DEPTHS, InputError, phase_text, replacing
 from ..foundation.outputs import check_outputs, protecting, saved_elsewhere
 from ..io.files.contents import naming
 from ..io.readers import recording_files
@@ -144,6 +144,8 @@ def run(args: argparse.Namespace) -> int:
     elif not args.quiet:
         print_lines(*as_lines(summary))
     if interrupted:
+        if last.settings.objective == DEPTHS and result.energy is None:
+            written = [*written, "from before the depths were refined"]
         print_lines(f"nrsfm solve: stopped; the best so far is in {', '.join(written)}", stream=sys.stderr)
         return INTERRUPTED
     return 0

@@ -208,7 +208,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     sweep = read_sweep(args.output)
     written = ", ".join(map(str, write_tables(sweep)))
     again = f"; {lost} without a result (--retry failed runs them again)" if lost else ""
-    print_lines(f"{len(plan.jobs)} runs have ended{again}; {written} has all {len(sweep)} of the folder")
+    print_lines(f"{len(plan.jobs)} runs have ended{again}; all {len(sweep)} of the folder are in {written}")
     return 0
 
 

@@ -42,6 +42,13 @@ def test_a_signal_writes_the_best_so_far_also_where_a_library_loses_its_exceptio
     assert [signal.getsignal(each) for each in STOP_SIGNALS] == handlers
 
 
+def test_what_was_stopped_before_its_depths_says_so(tracks, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(ProgressLine, "show", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    path = tmp_path / "a.npz"
+    assert main(["solve", tracks, "--starts", "1", "-o", str(path)]) == 143
+    assert capsys.readouterr().err.endswith(f"is in {path}, from before the depths were refined\n")
+
+
 def test_a_signal_while_the_end_is_being_written_loses_nothing(tracks, tmp_path, monkeypatch, capsys):
     replace, sent = os.replace, []
 

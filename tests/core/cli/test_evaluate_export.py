@@ -44,13 +44,18 @@ def test_evaluate_knows_the_objective_of_a_concave_penalty(tracks, tmp_path, eva
 
 
 def test_evaluate_measures_the_minimum_of_a_refined_result_where_the_refinement_began(
-    solved, tmp_path, evaluated, move_along_rays
+    solved, tmp_path, evaluated, move_along_rays, capsys
 ):
     path = save_result(move_along_rays(load_result(solved)), tmp_path / "refined.npz")
     said = evaluated(solved), evaluated(path)
     assert said[0]["loss_recomputed"] == said[1]["loss_recomputed"]
     assert said[0]["relative_gradient"] == said[1]["relative_gradient"] < 1e-7
     assert said[0]["errors"]["procrustes_mm"] != said[1]["errors"]["procrustes_mm"]
+    energy = load_result(path).energy
+    assert said[0]["energy"] is None and said[1]["energy"] == energy
+    assert main(["evaluate", str(path)]) == 0
+    first = f"energy of the depths {energy:.8g} per point and frame; loss and gradient of its start\n"
+    assert capsys.readouterr().out.startswith(first)
 
 
 def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wrong(refined_result):
