@@ -115,7 +115,7 @@ def aligned_error(
     if result.truth is None:
         raise InputError("the result has no ground truth to be aligned to; give one with --truth")
     by_camera = Mirror.AUTOMATIC if result.camera is CameraModel.ORTHOGONAL else Mirror.OFF
-    alignment = Alignment(Kind(kind or "per-frame"), Mirror(mirror) if mirror else by_camera, outliers)
+    alignment = Alignment(Kind(kind or "per-frame"), Mirror(mirror or by_camera), outliers)
     errors, mirrored = aligned_mm(result.points, result.truth, alignment, views=views)
     return errors.mean, alignment.label(mirrored)
 

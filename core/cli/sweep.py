@@ -46,10 +46,7 @@ ON_MANY_MACHINES = """\
 on many machines, which see DATA and DIR under the same names:
   Dask    dask scheduler --port 8786, and on each machine: dask worker HOST:8786 --nthreads 1 --nworkers 8
           nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --backend dask --scheduler HOST:8786 -o DIR
-  SLURM   dask scheduler --scheduler-file FILE.json, and the workers as an array:
-          #SBATCH --array=1-50
-          dask worker --scheduler-file FILE.json --nthreads 1
-          nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --backend dask --scheduler FILE.json -o DIR
+  SLURM   the same with --scheduler-file FILE.json in place of the port and of HOST:8786, the workers an array
 """
 
 

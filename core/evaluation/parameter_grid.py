@@ -95,12 +95,10 @@ def with_parameter(settings: Settings, parameter: str, value: float) -> Settings
         assert isinstance(settings.penalty, ExplicitWeights)  # `parameters_of` offers it for no other
         return settings.with_changes(penalty=ExplicitWeights(tuple(value * a for a in settings.penalty.a)))
     if parameter == "rank":
-        if not (math.isfinite(value) and value == int(value) and value >= 1):
-            raise InputError(f"rank is {value:g}; accepted is a whole number, 1 or more")
-        penalty = settings.penalty
+        rank, penalty = int(SETTINGS["rank"].checked(value)), settings.penalty
         if isinstance(penalty, ExplicitWeights):
-            penalty = penalty.with_rank(int(value))
-        return settings.with_changes(rank=int(value), penalty=penalty)
+            penalty = penalty.with_rank(rank)
+        return settings.with_changes(rank=rank, penalty=penalty)
     if parameter == OBJECTIVE:
         return settings.with_changes(objective=value_text(parameter, value))
     if parameter in SETTINGS:

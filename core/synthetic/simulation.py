@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
-from ..foundation import Bools, Floats, InputError, Ints, Parameter, check_replaceable, make_folder, replacing
-from ..foundation.parameters import chosen_of
+from ..foundation import Bools, Floats, InputError, Ints, check_replaceable, make_folder, replacing
+from ..foundation.parameters import Parameter, chosen_of
 from ..io.files.contents import read_bytes
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
 from .objects import KINDS
@@ -28,11 +28,6 @@ CENTER = (640.0, 480.0)  # px, of a 1280 x 960 image
 INTRINSICS = np.array([[FOCAL, 0.0, CENTER[0]], [0.0, FOCAL, CENTER[1]], [0.0, 0.0, 1.0]])
 MOST_OBSERVATIONS = 10_000_000  # which need about 2 GB
 MIN_POINTS = 15  # below which a link of the arm, or a sheet, is no surface
-NUMBERS = (
-    Parameter("frames", "", least=MIN_FRAMES, integer=True),
-    Parameter("points", "", least=MIN_POINTS, integer=True),
-    *(Parameter("noise", ""), Parameter("occlusion", "", most=1.0), Parameter("seed", "", integer=True)),
-)
 
 
 def simulate(
@@ -136,8 +131,10 @@ def _check(kind: str, path: str, frames: int, points: int, noise: float, occlusi
     for name, value, accepted in (("object", kind, tuple(KINDS)), ("path", path, PATHS)):
         if value not in accepted:
             raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
-    for number, given in zip(NUMBERS, (frames, points, noise, occlusion, seed), strict=True):
-        number.checked(given)
+    for name, n, least in (("frames", frames, MIN_FRAMES), ("points", points, MIN_POINTS), ("seed", seed, 0)):
+        Parameter(name, "", least=least, integer=True).checked(n)
+    Parameter("noise", "").checked(noise)
+    Parameter("occlusion", "", most=1.0).checked(occlusion)
     if frames * points > MOST_OBSERVATIONS:
         raise InputError(
             f"frames x points is {frames} x {points}; accepted are up to {MOST_OBSERVATIONS:,} observations"

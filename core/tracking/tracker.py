@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from ..data import Sequence, triangulate_tracks
 from ..data.sequence import MIN_FRAMES, MIN_POINTS
-from ..foundation import Bools, Floats, InputError, Ints, Pixels
+from ..foundation import Bools, Floats, InputError, Ints, Parameter, Pixels
 from ..foundation.representation import OneLine
 from .opencv import load_opencv
 from .region import Masks, area, checked_region, moved_region, outline
@@ -455,13 +455,9 @@ def jumps(places: Singles, velocities: Singles, before: Singles) -> npt.NDArray[
 
 
 def _check_arguments(points: int, check: float, start: int, end: int | None, step: int) -> None:
-    if points < MIN_POINTS:
-        raise InputError(f"points is {points}; accepted is a whole number of at least {MIN_POINTS}")
-    if not 0 <= check < 1:
-        raise InputError(f"check is {check:g}; accepted is a similarity from 0 to below 1")
-    for name, value in (("start", start), ("step", step)):
-        if value < 1:
-            raise InputError(f"{name} is {value}; accepted is a whole number of at least 1")
+    for name, value, least in (("points", points, MIN_POINTS), ("start", start, 1), ("step", step, 1)):
+        Parameter(name, "", least=least, integer=True).checked(value)
+    Parameter("check", "", most=1.0, open_above=True).checked(check)
     if end is not None and end <= start:
         raise InputError(f"end is {end}; accepted is a frame after the first one, {start}")
 

@@ -287,7 +287,7 @@ def test_explicit_weights_are_varied_by_their_scale():
     with pytest.raises(InputError, match="eta is 2"):
         with_parameter(explicit, "eta", 2.0)
     for value in (2.5, 0.0, float("nan")):
-        with pytest.raises(InputError, match="accepted is a whole number, 1 or more"):
+        with pytest.raises(InputError, match="accepted is a whole number of at least 1"):
             with_parameter(explicit, "rank", value)
 
 

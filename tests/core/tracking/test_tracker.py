@@ -136,7 +136,7 @@ def test_a_patch_that_something_covers_ends_its_points(path, tmp_path):
     ("options", "sentence"),
     [
         ({"points": 3}, "points is 3; accepted is a whole number of at least 4"),
-        ({"check": 1.5}, "check is 1.5; accepted is a similarity from 0 to below 1"),
+        ({"check": 1.5}, "check is 1.5; accepted is a number of at least 0 and below 1"),
         ({"step": 0}, "step is 0"),
         ({"start": 9, "end": 9}, "end is 9; accepted is a frame after the first one, 9"),
         ({"start": 400}, "frames 400 to 16 in steps of 1 are 0 of 16; at least 2 are needed"),
