@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 INTERVAL = 0.1  # seconds between two drawings
 INTRINSICS = {"fx": (0, 0), "fy": (1, 1), "cx": (0, 2), "cy": (1, 2)}
-UNIT_ABOVE = {"s": 60, "min": 3600, "h": 86400}  # seconds of the next larger unit
 
 
 def print_lines(*lines: str, stream: TextIO | None = None) -> None:
@@ -88,8 +87,8 @@ def duration_text(seconds: float) -> str:
     >>> duration_text(35.2), duration_text(200), duration_text(9000), duration_text(1e6)
     ('35 s', '3 min', '2.5 h', '11.6 days')
     """
-    for size, unit, digits in ((1, "s", 0), (60, "min", 0), (3600, "h", 1)):
-        if seconds < 2 * UNIT_ABOVE[unit]:
+    for size, larger, unit, digits in ((1, 60, "s", 0), (60, 3600, "min", 0), (3600, 86400, "h", 1)):
+        if seconds < 2 * larger:
             return f"{seconds / size:.{digits}f} {unit}"
     return f"{seconds / 86400:.1f} days"
 

@@ -70,8 +70,7 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         figures = {"result": str(args.result), "energy": result.energy, **numbers, "errors": errors}
         figures |= {"alignment": alignment} if alignment else {}
-        figures |= {"truth_outliers": outliers}
-        print(as_json(figures | {"units": units, "truth_units": truth_units}))
+        print(as_json(figures | {"truth_outliers": outliers, "units": units, "truth_units": truth_units}))
         return
     if result.energy is not None:
         print(f"energy of the depths {result.energy:.8g} per point and frame; loss and gradient of its start")

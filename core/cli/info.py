@@ -66,13 +66,8 @@ def run(args: argparse.Namespace) -> None:
 def _aligned(rows: SequenceOf[SequenceOf[str]], numeric: SequenceOf[bool]) -> list[str]:
     """Return rows of cells as lines, two spaces between columns, of which some are numeric."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    forms = [f"{{:{'>' if right else '<'}{width}}}" for width, right in zip(widths, numeric, strict=True)]
+    return ["  ".join(forms).format(*row).rstrip() for row in rows]
 
 
 def _contents(args: argparse.Namespace) -> readers.FileContents | None:

@@ -138,9 +138,7 @@ def _check(args: argparse.Namespace) -> None:
     if dask != (args.scheduler is not None):
         raise InputError("--backend dask and --scheduler ADDRESS are given together, or none of them")
     if dask and args.jobs is not None:
-        raise InputError(
-            "--jobs has no effect with --backend dask; the workers of the scheduler run the jobs"
-        )
+        raise InputError("--jobs has no effect with --backend dask; workers of the scheduler run the jobs")
 
 
 def _sweep(args: argparse.Namespace) -> int:
@@ -148,10 +146,8 @@ def _sweep(args: argparse.Namespace) -> int:
     check_installed("jinja2", "pandas")
     for name in args.data:
         if is_sweep_folder(Path(name)):
-            raise InputError(
-                f"{name}: is the folder of a sweep; --table without -o prints a table of it, and the command "
-                "that began it continues it"
-            )
+            other = "--table without -o prints a table of it, and the command that began it continues it"
+            raise InputError(f"{name}: is the folder of a sweep; {other}")
     with recording_files() as files:
         plan = plan_from(args)
     data = [*args.data, *{os.path.dirname(job.sequence.source) for job in plan.jobs}]
@@ -211,10 +207,8 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
 
 def _kept(plan: SweepPlan, store: JobStore, args: argparse.Namespace) -> str:
     ended = sum(job.key in store for job in plan.jobs)
-    return (
-        f"{ended} of {len(plan.jobs)} runs are kept in {args.output}, and the same command continues from "
-        "there"
-    )
+    kept = f"{ended} of {len(plan.jobs)} runs are kept in {args.output}"
+    return f"{kept}, and the same command continues from there"
 
 
 def plan_from(args: argparse.Namespace) -> SweepPlan:

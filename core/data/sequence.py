@@ -284,16 +284,15 @@ class Sequence:
         if self.rotations is not None:
             check_rotations(self.rotations, f"R of {self.name!r}")
         if self.truth is not None:
-            if self.truth.points.shape[2] != points:
-                raise InputError(
-                    f"ground truth of {self.name!r} has {self.truth.points.shape[2]} points; the tracks "
-                    f"have {points}"
-                )
-            if self.truth.frames.min() < 0 or self.truth.frames.max() >= frames:
-                raise InputError(
-                    f"ground truth of {self.name!r} is for frame {self.truth.frames.max()} (0-based); "
-                    f"the tracks have {frames} frames"
-                )
+            of, known, last = (
+                f"ground truth of {self.name!r}",
+                self.truth.points.shape[2],
+                self.truth.frames.max(),
+            )
+            if known != points:
+                raise InputError(f"{of} has {known} points; the tracks have {points}")
+            if self.truth.frames.min() < 0 or last >= frames:
+                raise InputError(f"{of} is for frame {last} (0-based); the tracks have {frames} frames")
         if self.companion is not None and self.companion.visible.shape != (frames, points):
             raise InputError(
                 f"companion tracks of {self.name!r} are {self.companion.visible.shape} (frames, points); "

@@ -44,7 +44,14 @@ MIN_ALIGNED = 3  # points that a similarity needs
 DEPTH_INVERTED = np.diag([1.0, 1.0, -1.0])
 
 
-class Kind(Enum):
+class _Explained(Enum):
+    @property
+    def meaning(self) -> str:
+        """A description in one sentence."""
+        return MEANINGS[self]
+
+
+class Kind(_Explained):
     """Which motions an estimate may make; the value is the name for commands and files."""
 
     PER_FRAME = "per-frame"
@@ -58,10 +65,13 @@ class Kind(Enum):
         """The name in sentences and labels."""
         return WORDS[self]
 
-    @property
-    def meaning(self) -> str:
-        """A description in one sentence."""
-        return MEANINGS[self]
+
+class Mirror(_Explained):
+    """Whether the mirror image of an estimate is used in its place."""
+
+    OFF = "off"
+    ON = "on"
+    AUTOMATIC = "auto"
 
 
 WORDS = {
@@ -71,7 +81,7 @@ WORDS = {
     Kind.AS_IS: "as is, by the cameras",
     Kind.NONE: "no alignment",
 }
-MEANINGS = {
+MEANINGS: dict[Enum, str] = {
     Kind.PER_FRAME: "every frame is rotated, translated and scaled to fit its ground truth best",
     Kind.SEQUENCE: "all frames are rotated, translated and scaled in the same way, so that their relative "
     "sizes and positions count",
@@ -80,24 +90,10 @@ MEANINGS = {
     Kind.AS_IS: "nothing is fitted but, where the camera does not determine the unit (perspective), one "
     "factor for the sequence: the estimate in the coordinates of its camera is placed at the true camera",
     Kind.NONE: "the estimate by itself, without the ground truth and without an error",
+    Mirror.OFF: "the estimate as it was solved",
+    Mirror.ON: "the estimate with its depth inverted",
+    Mirror.AUTOMATIC: "whichever is nearer to the ground truth, the same for all frames",
 }
-
-
-class Mirror(Enum):
-    """Whether the mirror image of an estimate is used in its place."""
-
-    OFF = "off"
-    ON = "on"
-    AUTOMATIC = "auto"
-
-    @property
-    def meaning(self) -> str:
-        """A description in one sentence."""
-        return {
-            Mirror.OFF: "the estimate as it was solved",
-            Mirror.ON: "the estimate with its depth inverted",
-            Mirror.AUTOMATIC: "whichever is nearer to the ground truth, the same for all frames",
-        }[self]
 
 
 @dataclass(frozen=True)

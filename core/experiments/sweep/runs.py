@@ -158,10 +158,7 @@ def find_sequences(
 
 
 def _entries(text: str, options: dict[str, Any]) -> list[tuple[SequenceEntry, dict[str, Any]]]:
-    """Return what may be reconstructed of a folder or file, each with the options that it is read with.
-
-    The table of a sweep that was written below the folder is none of it.
-    """
+    """Return what a folder, less the table of a sweep below it, or a file holds, and the reading options."""
     path = resolve(Path(text))
     if path.is_dir() and not is_sequence_folder(path):
         base = options.get("frame_base", 1)

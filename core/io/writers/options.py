@@ -245,9 +245,7 @@ def _needed_truth(result: Result, options: ExportOptions) -> GroundTruth | None:
 def _chosen(result: Result, options: ExportOptions, every: bool) -> list[int]:
     count = result.frame_count
     truth = _needed_truth(result, options)
-    known: list[int] = list(range(count))
-    if truth is not None and options.align == "truth":
-        known = truth.frames.tolist()
+    known = truth.frames.tolist() if truth is not None and options.align == "truth" else list(range(count))
     if options.frame is not None:
         if not 0 <= options.frame < count:
             raise InputError(f"frame is {options.frame}; the result has frames 0 to {count - 1}")
