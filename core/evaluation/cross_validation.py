@@ -73,6 +73,7 @@ from ..data.hidden import occluded_blocks
 from ..data.sequence import CameraModel, Sequence
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
+from ..foundation.parameters import Parameter
 from ..foundation.phases import WNN
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Watch, do_nothing
@@ -128,12 +129,10 @@ class HoldoutPlan(OneLine):
     def __post_init__(self) -> None:
         if not self.values or len(set(self.values)) != len(self.values):
             raise InputError(f"the values are {self.values}; accepted is at least one, each once")
-        if not 0 < self.share <= 0.5:
-            raise InputError(f"the held-out share is {self.share:g}; accepted is above 0, at most 0.5")
+        Parameter("the held-out share", "", most=0.5, open_below=True).checked(self.share)
+        Parameter("folds", "", least=1, most=MOST_FOLDS, integer=True).checked(self.folds)
         if self.hiding not in HIDING:
             raise InputError(f"hiding is {self.hiding!r}; accepted are {', '.join(HIDING)}")
-        if not 1 <= self.folds <= MOST_FOLDS:
-            raise InputError(f"folds is {self.folds}; accepted is a whole number from 1 to {MOST_FOLDS}")
 
     @classmethod
     def of(

@@ -266,7 +266,7 @@ def write_challenge(
     kind: str,
     *,
     paths: Iterable[str] = PATHS,
-    camera_models: Iterable[CameraModel] = tuple(CameraModel),
+    camera_models: Iterable[CameraModel | str] = tuple(CameraModel),
     frames: int = 60,
     points: int = 120,
     noise: float = 0.3,
@@ -283,7 +283,7 @@ def write_challenge(
     kind, frames, points, noise, occlusion, seed
         as in `simulate`.
     paths, camera_models
-        which sequences to write.
+        which sequences to write: names of paths, or one; models, or their names.
     decimals
         digits after the point of the tracks (px or mm).
 
@@ -306,7 +306,9 @@ def write_challenge(
     120
     """
     root = Path(folder) / kind
-    items = [ChallengeFile(root, model, path) for path, model in itertools.product(paths, camera_models)]
+    models = [chosen_of(CameraModel, "camera", each) for each in camera_models]
+    named = [paths] if isinstance(paths, str) else paths
+    items = [ChallengeFile(root, model, path) for path, model in itertools.product(named, models)]
     for item in items:
         check_replaceable((item.file, item.visibility, item.truth))
     for item in items:

@@ -344,6 +344,8 @@ def test_values_of_the_noise_are_around_that_of_the_tracks_where_it_is_not_given
         ({"values": (1.0, 1.0)}, "each once"),
         ({"share": 0.9}, "the held-out share is 0.9"),
         ({"folds": 0}, "folds is 0"),
+        ({"folds": 1.5}, r"folds is 1\.5; accepted is a whole number of at least 1"),
+        ({"share": "half"}, "the held-out share is half; accepted is a number above 0 and at most 0.5"),
         ({"hiding": "frames"}, "hiding is 'frames'; accepted are tracks, blocks, entries"),
     ],
 )

@@ -178,6 +178,14 @@ def test_another_object_of_the_same_name_is_not_mixed_with_the_first(tmp_path):
     assert len({entry.frames for entry in list_sequences(tmp_path)}) == 1
 
 
+def test_one_path_and_names_of_cameras_say_what_is_written(tmp_path):
+    write_challenge(tmp_path, "paper", paths="line", camera_models=["perspective"], frames=5, points=20)
+    (entry,) = list_sequences(tmp_path)
+    assert (entry.path_name, entry.camera) == ("line", CameraModel.PERSPECTIVE)
+    with pytest.raises(InputError, match="camera is 'pinhole'; accepted are perspective, orthogonal"):
+        write_challenge(tmp_path, "balloon", camera_models=["pinhole"])
+
+
 @pytest.mark.slow
 def test_the_bundled_samples_are_what_the_function_writes(tmp_path):
     entries, paths = bundled_samples(), ("circle", "tricky", "zigzag")
