@@ -83,13 +83,9 @@ def run(args: argparse.Namespace) -> None:
     print_lines(*error_lines(errors, units, truth_units, alignment))
     if result.truth is not None and outliers:
         known = int(known_points(result.truth.points).sum())
-        print(
-            f"note: {outliers} of {known} points of the ground truth are far from their neighbors; "
-            + (
-                fall_sentence(errors["procrustes_mm"], errors["procrustes_mm_inliers"], outliers, known)
-                or "the error hardly depends on them"
-            )
-        )
+        fall = fall_sentence(errors["procrustes_mm"], errors["procrustes_mm_inliers"], outliers, known)
+        told = f"{outliers} of {known} points of the ground truth are far from their neighbors"
+        print(f"note: {told}; {fall or 'the error hardly depends on them'}")
 
 
 def views_of(result: Result, rotations: Floats | None = None, translations: Floats | None = None) -> Views:

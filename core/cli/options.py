@@ -235,12 +235,17 @@ def objective_sentence(args: argparse.Namespace, settings: Settings) -> str:
             of[OBJECTIVE_OF[parameter]].append(option_flag(attribute.removeprefix("option_")))
     own = of.pop(settings.objective)
     chosen = "--objective" if args.objective else f"--preset {args.preset}" if args.preset else ", ".join(own)
-    sentence = f"minimizes {OBJECTIVES[settings.objective].partition(',')[0]} ({chosen or 'the default'})"
+    sentence = f"{objective_phrase(settings)} ({chosen or 'the default'})"
     (others,) = of.values()
     if others:
         effect = "for its start" if settings.objective == DEPTHS else "without effect on it"
         sentence += f"; {', '.join(others)}: {effect}"
     return sentence
+
+
+def objective_phrase(settings: Settings) -> str:
+    """Return "minimizes" and the objective."""
+    return f"minimizes {OBJECTIVES[settings.objective].partition(',')[0]}"
 
 
 def _base_from(args: argparse.Namespace) -> tuple[str, Settings]:

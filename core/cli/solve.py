@@ -35,7 +35,8 @@ from .console import ProgressLine, as_json, as_lines, print_lines, progress_text
 def add_arguments(parser: CheckedParser) -> None:
     """Add the description and the arguments of `solve SEQUENCE -o OUT`."""
     parser.description = (
-        "Reconstruct a sequence. A preset gives the defaults that the other options override."
+        "Reconstruct a sequence. A preset gives the defaults that other options override. Without --preset "
+        "and --objective, options of the weighted nuclear norm alone, such as --rank, choose that objective."
     )
     parser.shorten_help(
         "SEQUENCE -o OUT", (*options.FREQUENT, "end", "outliers", "start", "output", "json", "quiet")

@@ -107,9 +107,7 @@ def add_arguments(parser: CheckedParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute what is not yet there, or print a table, or both."""
     _check(args)
-    code = 0
-    if args.output is not None:
-        code = _sweep(args)
+    code = 0 if args.output is None else _sweep(args)
     if args.table is not None and code == 0:
         sweep = read_sweep(Path(args.data[0]) if args.output is None else args.output)
         if args.where is not None:
@@ -152,7 +150,7 @@ def _sweep(args: argparse.Namespace) -> int:
         plan = plan_from(args)
     data = [*args.data, *{os.path.dirname(job.sequence.source) for job in plan.jobs}]
     if args.output.resolve() in [Path(name).resolve() for name in data]:
-        raise InputError(f"-o {args.output} holds the data; name another folder, where table.csv is replaced")
+        raise InputError(f"-o {args.output} holds the data; name another folder")
     files = [file for file in files if not is_sweep_folder(file.parent)]  # a sweep below the data goes on
     with protecting(dict.fromkeys(files, "a file of the data")):
         check_replaceable(args.output / name for name in TABLES)
@@ -289,7 +287,8 @@ def _plan_lines(
             where = f"{_workers_text(workers)} that run {count} at a time"
         costs = [job.cost for job in waiting]
         text += f"; about {duration_text(max(pace * max(sum(costs) / count, max(costs)), 1.0))} with {where}"
-    return [text, *(f"{number} runs are left out: {reason}" for reason, number in plan.refused)]
+    minimized = sorted({options.objective_phrase(job.settings) for job in plan.jobs})
+    return [text, *minimized, *(f"{number} runs are left out: {reason}" for reason, number in plan.refused)]
 
 
 def _workers_text(cluster: jobs.Cluster) -> str:

@@ -107,7 +107,7 @@ def _real_folder(data: Path | None, real: Path | None) -> Path | None:
     """Return where Figure 1's sequences are, or None where they are to be simulated."""
     if real is not None:
         if not real.is_dir():
-            raise InputError(f"{real}: there is no such folder; --real has Figure 1's or motion capture")
+            raise InputError(f"{real}: there is no such folder; --real has Figure 1's sequences and mocap/")
         return real
     neighbor = None if data is None else data.absolute().parent / "real"
     return neighbor if neighbor is not None and neighbor.is_dir() else None

@@ -398,7 +398,9 @@ def test_a_sweep_below_its_data_goes_on(tmp_path, capsys, place):
     write_challenge(tmp_path, "paper", paths=["circle"], frames=8, points=16)
     words = ["sweep", str(tmp_path), *QUICK, "--rank", "1", "--jobs", "1", "-o", str(tmp_path / place)]
     assert main(words) == 0 and main([*words, "--seeds", "0:2"]) == 0
-    assert "4 runs of 2 sequences; 2 have ended, 2 are left" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "4 runs of 2 sequences; 2 have ended, 2 are left" in said
+    assert "\nminimizes the weighted nuclear norm of the shapes plus the pOSE error of the tracks\n" in said
 
 
 # -- orders --------------------------------------------------------------------------------------------------
