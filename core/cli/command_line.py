@@ -50,8 +50,6 @@ LARGEST_WHOLE = 2**63 - 1  # of the system and of NumPy
 _WITHOUT_VALUE = re.compile(r"(--[^=]+=|-\w=?)--")
 # signals, by the command that runs
 _received: ContextVar[Collection[int]] = ContextVar("received", default=())
-
-
 OUTPUT, ERRORS = 1, 2
 
 

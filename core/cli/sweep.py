@@ -48,8 +48,6 @@ on many machines, which see DATA and DIR under the same names:
           nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --backend dask --scheduler HOST:8786 -o DIR
   SLURM   the same with --scheduler-file FILE.json in place of the port and of HOST:8786, the workers an array
 """
-
-
 MOST_VALUES = 100_000  # of one name
 _PART = re.compile(r"\[[^\[\]]*\]|[^,\[\]]+")  # one value: in brackets with commas, else without
 ACCEPTED_VALUES = "A,B,... , log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, and [A,B] for a value with commas"
