@@ -180,7 +180,7 @@ def _names(entry: SequenceEntry) -> dict[str, str]:
 
 def _described(entry: SequenceEntry, reading: Mapping[str, Any]) -> SweepSequence:
     if entry.problem:
-        raise InputError(entry.problem)
+        raise InputError(f"{entry.problem} (--object A,B chooses others)")
     sequence = read_sequence(entry.file, **reading)
     return SweepSequence(
         source=source_name(sequence),

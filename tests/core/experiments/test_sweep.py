@@ -401,6 +401,9 @@ def test_a_sweep_below_its_data_goes_on(tmp_path, capsys, place):
     said = capsys.readouterr().out
     assert "4 runs of 2 sequences; 2 have ended, 2 are left" in said
     assert "\nminimizes the weighted nuclear norm of the shapes plus the pOSE error of the tracks\n" in said
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
+    assert main(words) == 2 and "(--object A,B chooses others)" in capsys.readouterr().err
+    assert main([*words, "--object", "paper"]) == 0
 
 
 # -- orders --------------------------------------------------------------------------------------------------
