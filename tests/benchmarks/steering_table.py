@@ -21,7 +21,7 @@ import numpy as np
 from frame import Table, chosen_sequences, sequences_parser, timed
 
 from core import PRESETS, ExplicitWeights, iterate
-from core.depth import shape_distances
+from core.depth.reflections import shape_distances
 from core.foundation import DEPTHS, WNN
 
 MARK = 0.1  # mm, between before and after

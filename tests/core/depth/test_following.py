@@ -6,18 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.depth import DepthOptions, LevelEnergy, follow_depths, refine_depths, shape_distances
+from core.depth import DepthOptions, LevelEnergy, follow_depths, point_distance, refine_depths
 
 
 def last_of(steps):
     (step,) = deque(steps, maxlen=1)
     return step
-
-
-def distance(problem, one, other):
-    """Return the distance of two points' shapes after a rotation of each frame, relative to their size."""
-    X, Z = problem.shapes(one), problem.shapes(other)
-    return float(np.sqrt(shape_distances(X, Z).sum() / np.square(Z).sum()))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +40,7 @@ def test_options_that_did_not_change_hardly_move_a_shape(refined):
     last = last_of(follow_depths(objective, step.best))
     assert last.finished
     assert last.energy <= step.energy
-    assert distance(problem, last.best, step.best) < 2e-3
+    assert point_distance(problem, last.best, step.best) < 2e-3
 
 
 def test_each_option_of_the_finest_level_moves_the_shape(refined):
@@ -54,7 +48,7 @@ def test_each_option_of_the_finest_level_moves_the_shape(refined):
     for options in (DepthOptions(isometry=5.0), DepthOptions(eps=0.03), DepthOptions(neighbors=3)):
         objective = options.objective(step.objective, problem.noise, step.best)
         last = last_of(follow_depths(objective, step.best))
-        assert distance(problem, last.best, step.best) > 1e-4
+        assert point_distance(problem, last.best, step.best) > 1e-4
     noisy = DepthOptions().objective(step.objective, 0.01 * problem.size, step.best)
     assert noisy.problem.noise == 0.01 * problem.size
     moved = next(follow_depths(noisy, step.best)).best

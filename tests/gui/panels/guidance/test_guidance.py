@@ -102,7 +102,7 @@ def test_the_fields_make_a_series_or_show_why_not(panel, parameter, fields, expe
         type_into(field, text)
     if expected is None:
         assert not panel._compute.isEnabled() and "must ascend" in panel._compute.toolTip()
-        assert panel._line.isVisible() and "must ascend" in panel.sentence
+        assert panel._line.isVisible() and "must ascend" in panel._line.label.text()
         QApplication.processEvents()
         assert panel._line.verticalScrollBar().maximum() == 0  # a line is whole
         panel.set_state(READY)
