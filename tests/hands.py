@@ -36,6 +36,12 @@ def text_of(widget):
     return "" if widget.isHidden() else "\n".join(each.text() for each in widget.findChildren(QLabel))
 
 
+def docks_rest(window):
+    """Return whether the docks of a window have got the room that suits its size."""
+    layout = window.dock_layout
+    return not layout._first.isActive() and not layout._rest.isActive()
+
+
 def type_into(field, text):
     """Replace what a field holds by what is typed."""
     field.setFocus()

@@ -195,11 +195,6 @@ class ImportDialog(QDialog):
         self._jobs.shut_down()
         self._picture.shut_down()
 
-    @property
-    def problem(self) -> str:
-        """The sentence on what cannot be read, "" where all can."""
-        return "" if self._problem.isHidden() else self._problem.text()
-
     # -- making ---------------------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:

@@ -127,11 +127,6 @@ class RecoveryBar(QFrame):
             layout.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.hide()
 
-    @property
-    def text(self) -> str:
-        """The sentence that is shown, "" where none is."""
-        return "" if self.isHidden() else self._text.text()
-
     def offer(self, sentence: str) -> None:
         """Show the bar with a sentence about a session."""
         self._text.setText(sentence)

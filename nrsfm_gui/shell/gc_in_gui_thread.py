@@ -25,7 +25,7 @@ ALL_SECONDS = 10.0  # between two full collections, which are slow
 
 
 class Collector(QObject):
-    """Collects garbage in the thread that it was made in, until it is stopped."""
+    """Collects garbage in the thread that it was made in."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -33,16 +33,9 @@ class Collector(QObject):
         self._timer = QTimer(self)  # a clock
         self._timer.setInterval(LOOK_MILLISECONDS)
         self._timer.timeout.connect(self.collect_due)
-        self._freeze_timer = QTimer(self)
-        self._freeze_timer.setSingleShot(True)
-        self._freeze_timer.timeout.connect(self.freeze)
-        self._freeze_timer.start(FREEZE_MILLISECONDS)
-        self.start()
-
-    def start(self) -> None:
-        """Take it over from the interpreter."""
-        gc.disable()
+        QTimer.singleShot(FREEZE_MILLISECONDS, self.freeze)
         self._timer.start()
+        gc.disable()
 
     def collect_due(self) -> None:
         """Collect the generation whose threshold has been passed."""
@@ -60,12 +53,6 @@ class Collector(QObject):
         """Freeze all present objects: modules and the window are not examined again."""
         _collect(2)
         gc.freeze()
-
-    def stop(self) -> None:
-        """Leave it to the interpreter again."""
-        self._timer.stop()
-        self._freeze_timer.stop()
-        gc.enable()
 
 
 def _collect(generation: int) -> None:

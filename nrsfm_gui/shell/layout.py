@@ -117,18 +117,11 @@ class DockLayout(QObject):
         self._widths: list[int] = []  # of the docks below from the left, before the window was resized
         self._restored = False
         self._shown = False
-        self._followed: QSize | None = None  # the size of the window that the docks suit
         self._rest = Debounce(self._follow, TYPING_MILLISECONDS, self)
         self._first = Debounce(self._begin, 0, self)
         window.installEventFilter(self)
 
     # -- the last time --------------------------------------------------------------------------------------
-
-    @property
-    def settled(self) -> bool:
-        """Whether the docks have the room that suits the size of the window."""
-        waits = self._first.isActive() or self._rest.isActive()
-        return not waits and self._followed == self._window.size()  # whose event may still be on its way
 
     def restore(self) -> bool:
         """Put everything where it was the last time; False where there was none, or it does not fit."""
@@ -241,8 +234,7 @@ class DockLayout(QObject):
         if self._in_front is not None:
             self._in_front.raise_()
             self._in_front = None
-        self._followed = window.size()
-        sizes = {**_shares(self._followed), **self._own}
+        sizes = {**_shares(window.size()), **self._own}
         for orientation in (Qt.Orientation.Horizontal, Qt.Orientation.Vertical):
             vertical = orientation is Qt.Orientation.Vertical
             seen = {name: dock for name, dock in self._docks_seen().items() if (name == "below") is vertical}

@@ -380,9 +380,7 @@ def collector(qapp):
     """Collect garbage in this thread only, as the application does."""
     from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
-    made = Collector(qapp)
-    yield made
-    made.stop()
+    return Collector(qapp)
 
 
 @pytest.fixture(scope="module", autouse=True)

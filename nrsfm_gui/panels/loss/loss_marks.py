@@ -57,11 +57,6 @@ class StageMarks:
         document = text.textItem.document()
         self._metrics, self._margins = QFontMetricsF(document.defaultFont()), 2 * document.documentMargin()
 
-    @property
-    def names(self) -> list[pg.TextItem]:
-        """The names that are seen."""
-        return [text for text in self._texts if text.isVisible()]
-
     def place(self, history: History | None, x: Floats, stage: RunStage | None, *, everything: bool) -> None:
         """Mark the stages of a history with records at x (N,), of nothing with None.
 
@@ -298,11 +293,6 @@ class CurveReading:
             item.setZValue(z)
             item.hide()
             plot.getViewBox().addItem(item, ignoreBounds=True)  # no data of the plot
-
-    @property
-    def text(self) -> str:
-        """The text next to the dot, "" where it is hidden."""
-        return self._text.toPlainText() if self._text.isVisible() else ""
 
     def show(self, x: float, y: float, text: str) -> None:
         """Put the dot at a point of the curve; the text stays inside the plot."""

@@ -40,7 +40,7 @@ from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.plots.plot_style import SIDES, PlainPlot, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
-BEST, EVERYTHING = MODES = ("Best so far", "Everything")
+BEST, EVERYTHING = "Best so far", "Everything"
 AXES = {"iterations": "iteration", "seconds": "computing time (s)"}
 # Of the vertical axis; the longest that there is room for is shown.
 ENERGY_LABELS = ("energy per point and frame (nats)", "energy (nats)", "energy")
@@ -71,7 +71,7 @@ class LossHeader(QWidget):
         self.newest = tool_button("Newest", "go back to the newest iteration, and to its parameters (Esc)")
         tip = "the lowest loss of the final objective, or all that was tried"
         self.mode = with_tip(ComboBox(), "What the loss plot shows", tip)
-        self.mode.addItems(MODES)
+        self.mode.addItems((BEST, EVERYTHING))
         self.axis = with_tip(ComboBox(), "Horizontal axis of the loss", "what the horizontal axis counts")
         self.axis.addItems(list(AXES))
         self.residuals = tool_button("Residuals", "ADMM's relative residuals too: dashed primal, dotted dual")
@@ -209,10 +209,6 @@ class LossPlot(Themed, QWidget):
         self._right.show(self._right_values())
         self._place_marks()
         self._show_names()
-
-    def set_mode(self, mode: str) -> None:
-        """Show the lowest loss so far, or everything; one of `MODES`."""
-        self.header.mode.setCurrentText(mode)
 
     def set_all(self, on: bool) -> None:
         """Show and follow all runs, or the run in front alone."""

@@ -219,7 +219,7 @@ def test_many_values_keep_their_extremes(qtbot, near):
     history.extend(
         HistoryEntry(k, 1e-3 * k, float(loss), Phase(PhaseKind.REFINE)) for k, loss in enumerate(losses)
     )
-    plot.set_mode(EVERYTHING)
+    plot.header.mode.setCurrentText(EVERYTHING)
     plot.set_state(LossState({1: history}, 1))
     curve = near(figure_image(plot.figure, CHART, CHART_SCALE), PAPER.accent, tolerance=60)
     y, x = np.nonzero(curve[:, curve.shape[1] // 10 :])  # without the labels of the axis, which has its color

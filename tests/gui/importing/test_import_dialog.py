@@ -141,7 +141,7 @@ def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dial
     choose(dialog._arrays.choices["visibility"], "hidden")
     assert not button_of(dialog, "Import").isEnabled()  # until it is read
     settled(qtbot, dialog)
-    assert dialog.problem == "" or "no visible point" in dialog.problem
+    assert dialog._problem.text() == "" or "no visible point" in dialog._problem.text()
     choose(dialog._arrays.choices["visibility"], "")
     settled(qtbot, dialog)
     assert "100 % seen" in summary(dialog)
@@ -155,12 +155,12 @@ def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dial
 
 def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write, tracks):
     dialog = make_dialog(write(data=tracks.xy.swapaxes(0, 1), seen=tracks.visible.T))
-    if dialog.problem:
+    if dialog._problem.text():
         choose(dialog._arrays.choices["data"], "tracks")
         settled(qtbot, dialog)
     choose(dialog._form.order, "ntxy")
     settled(qtbot, dialog)
-    assert dialog.problem == ""
+    assert dialog._problem.text() == ""
     assert summary(dialog).startswith("12 frames of 20 points")
     choose(dialog._form.axes, "yx")
     settled(qtbot, dialog)
@@ -263,12 +263,16 @@ def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialo
         (write("plain.npz", a=broken, b=tracks.xy, c=seen.astype(float)), {}),  # names that tell nothing
     ):
         dialog = make_dialog(path, **given)
-        assert dialog.problem and len(dialog.problem.splitlines()) <= 4 and "--" not in dialog.problem
+        assert (
+            dialog._problem.text()
+            and len(dialog._problem.text().splitlines()) <= 4
+            and "--" not in dialog._problem.text()
+        )
         assert not button_of(dialog, "Import").isEnabled()
         for name, use in (("b", "tracks"), ("c", "visible")):
             choose(dialog._arrays.choices[name], use)
             settled(qtbot, dialog)
-        assert dialog.problem == "" and button_of(dialog, "Import").isEnabled()
+        assert dialog._problem.text() == "" and button_of(dialog, "Import").isEnabled()
         found = imported(qtbot, dialog)
         assert found.reading["tracks"] == "b"
         np.testing.assert_array_equal(found.sequence.visible, seen)
@@ -286,15 +290,15 @@ def test_the_columns_of_a_table_are_chosen_by_their_names(qtbot, make_dialog, tm
     path = tmp_path / "table.csv"
     path.write_text("\n".join(["picture,corner,down,right,trust", *rows]))
     dialog = make_dialog(path)
-    assert dialog.problem.endswith("; it is not clear which are frame, point, x and y: choose them")
+    assert dialog._problem.text().endswith("; it is not clear which are frame, point, x and y: choose them")
     assert dialog._arrays.isHidden() and not button_of(dialog, "Import").isEnabled()
     choose(dialog._form.columns.choices["visible"], "trust")
     settled(qtbot, dialog)
-    assert dialog.problem == "No column is chosen for frame, point, x, y"
+    assert dialog._problem.text() == "No column is chosen for frame, point, x, y"
     for name, column in (("frame", "picture"), ("point", "corner"), ("x", "right"), ("y", "down")):
         choose(dialog._form.columns.choices[name], column)
         settled(qtbot, dialog)
-    assert dialog.problem == "" and "• trust is a score" in dialog._guesses.text()
+    assert dialog._problem.text() == "" and "• trust is a score" in dialog._guesses.text()
     choose(dialog._form.columns.choices["visible"], NO_COLUMN)
     settled(qtbot, dialog)
     found = imported(qtbot, dialog)
@@ -310,7 +314,7 @@ def test_of_several_individuals_the_first_is_drawn_and_another_can_be_chosen(
     other = {name: array[:15] for name, array in one.items()}
     path.write_bytes(pickle.dumps({"horse": one, "cow": other}))
     dialog = make_dialog(path)
-    assert dialog.problem == "" and summary(dialog).startswith("12 frames of 20 points")
+    assert dialog._problem.text() == "" and summary(dialog).startswith("12 frames of 20 points")
     assert dialog._form.individual.key == "horse"
     choose(dialog._form.individual, "cow")
     settled(qtbot, dialog)
@@ -325,8 +329,8 @@ def test_sentences_name_no_options_of_the_command_line(make_dialog, tmp_path, tr
         json.dumps([[{"x": x, "y": y, "visibility": 1.0} for x, y in points] for points in shares])
     )
     dialog = make_dialog(path)
-    assert "between 0 and 1" in dialog.problem
-    texts = [dialog.problem, *(label.text() for label in dialog.findChildren(QLabel))]
+    assert "between 0 and 1" in dialog._problem.text()
+    texts = [dialog._problem.text(), *(label.text() for label in dialog.findChildren(QLabel))]
     assert not any("--" in text or str(path) in text for text in texts)
 
 

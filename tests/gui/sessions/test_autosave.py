@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hands import files_of_at_most
+from hands import files_of_at_most, text_of
 from patience import PATIENCE
 from programs import environment_of
 from PyQt6.QtCore import QLockFile
@@ -291,10 +291,10 @@ def test_a_lost_session_is_offered_recovered_and_kept_when_the_window_closes(
     path = lose(lost, window.session_saver.folder)
     window.session_saver.begin(scripted=False)
     bar = window.session_saver.recovery.bar
-    assert bar.text.startswith("A session was not closed properly: 1 run of balloon circle, saved at ")
+    assert text_of(bar).startswith("A session was not closed properly: 1 run of balloon circle, saved at ")
     assert lost_sessions(window.session_saver.folder) == []  # no second window offers it
     recover(qtbot, window)
-    assert bar.text == "" and "Recovered 1 run of balloon circle" in window.message_bar.text
+    assert bar.isHidden() and "Recovered 1 run of balloon circle" in window.message_bar.text
     assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].last.best.loss
     assert window.isWindowModified() and window.session_saver.file == tmp_path / "my.nrsfm"
     assert not path.exists()
@@ -318,7 +318,7 @@ def test_a_sequence_that_was_opened_and_has_no_run_comes_back_after_a_recovery(q
     shutil.copy(own_file(window), killed)
     window.session.remove_sequence(read_sequence(file))
     window.session_saver.recovery.offer()
-    assert "1 run of balloon circle, saved at" in window.session_saver.recovery.bar.text
+    assert "1 run of balloon circle, saved at" in text_of(window.session_saver.recovery.bar)
     recover(qtbot, window)
     assert window.session.sequence.source == run.sequence.source and len(window.session.runs) == 1
     assert file in [entry.file for entry in window.sequence_opening.entries]
@@ -339,7 +339,7 @@ def test_a_session_that_ended_its_window_is_recovered_without_its_view(
 
     monkeypatch.setattr(saver, "_show_view", end)  # where the process ends
     saver.begin(scripted=False)
-    assert "The window ended" not in saver.recovery.bar.text
+    assert "The window ended" not in text_of(saver.recovery.bar)
     recover(qtbot, window)
     monkeypatch.undo()
     assert marks == [own_file(window).with_suffix(MARK)]
@@ -347,7 +347,8 @@ def test_a_session_that_ended_its_window_is_recovered_without_its_view(
     lost = lose(kept, saver.folder)
     lost.with_suffix(MARK).touch()
     saver.recovery.offer()
-    assert "The window ended when it was opened; it is recovered without its view." in saver.recovery.bar.text
+    ended = "The window ended when it was opened; it is recovered without its view."
+    assert ended in text_of(saver.recovery.bar)
     monkeypatch.setattr(session_saver, "show_layout", lambda *given: shown.append(given))
     recover(qtbot, window)
     assert shown == [] and not saver.recovery.cautious
@@ -361,12 +362,12 @@ def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
     bar = window.session_saver.recovery.bar
     for answer, stays in (("Later", True), ("Discard", False)):
         window.session_saver.begin(scripted=False)
-        assert bar.text
+        assert not bar.isHidden()
         bar.buttons[answer].click()
-        assert bar.text == "" and path.exists() is stays
+        assert bar.isHidden() and path.exists() is stays
     assert not path.with_suffix(".lock").exists()
     window.session_saver.begin(scripted=False)
-    assert bar.text == ""
+    assert bar.isHidden()
 
 
 def test_further_lost_sessions_are_counted(make_session_window, kept):
@@ -376,8 +377,8 @@ def test_further_lost_sessions_are_counted(make_session_window, kept):
         shutil.copy(path, path.with_name(f"{PREFIX}999999999-{number}.nrsfm"))
     window.session_saver.begin(scripted=False)
     bar, ends = window.session_saver.recovery.bar, []
-    while bar.text:
-        ends.append(bar.text.partition(" today.")[2])
+    while not bar.isHidden():
+        ends.append(text_of(bar).partition(" today.")[2])
         bar.buttons["Discard"].click()
     assert ends == [" 2 more are kept.", " 1 more is kept.", ""]
 
@@ -390,7 +391,7 @@ def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_wi
     path.write_bytes(b"PK\x03\x04 and no more")
     window.session_saver.begin(scripted=False)
     bar = window.session_saver.recovery.bar
-    assert "saved at" in bar.text
+    assert "saved at" in text_of(bar)
     with qtbot.waitSignal(window.sequence_opening.failed) as failed:
         bar.buttons["Recover"].click()
     assert f"{path}: is not a session" in failed.args[0]

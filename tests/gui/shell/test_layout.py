@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from hands import docks_rest
 from PyQt6.QtCore import QPoint, QPointF, QSize, Qt
 from PyQt6.QtGui import QEnterEvent, QScreen
 from PyQt6.QtTest import QTest
@@ -34,7 +35,7 @@ def settle(window, qtbot):
     before = []
 
     def rests():
-        now = [dock.geometry() for dock in docks(window)] if window.dock_layout.settled else []
+        now = [dock.geometry() for dock in docks(window)] if docks_rest(window) else []
         same, before[:] = now == before, now
         return bool(now) and same
 

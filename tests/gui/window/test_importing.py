@@ -148,5 +148,5 @@ def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qt
     assert window.status_controller.line.full_text == "Ready"
     press(qtbot, window.message_bar, "Import as…")
     dialog = dialog_of(qtbot, window)
-    assert "no zip archive" in dialog.problem and dialog._title.text() == "notes.npz"
+    assert "no zip archive" in dialog._problem.text() and dialog._title.text() == "notes.npz"
     press(qtbot, dialog, "Cancel")

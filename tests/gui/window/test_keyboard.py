@@ -4,7 +4,7 @@ import html
 import time
 
 import pytest
-from hands import texts_of, visible_in
+from hands import docks_rest, texts_of, visible_in
 from patience import PATIENCE
 from PyQt6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QCursor, QFont, QKeyEvent, QKeySequence
@@ -68,7 +68,7 @@ def window(qtbot, shared):
     shared.resize(1280, 800)
     shared.dock_layout.reset()
     qtbot.activate(shared)
-    qtbot.waitUntil(lambda: shared.dock_layout.settled)
+    qtbot.waitUntil(lambda: docks_rest(shared))
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # tab bars of the layout before
     return shared
 
@@ -430,7 +430,7 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, window):
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
 def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot, window, size):
     window.resize(*size)
-    qtbot.waitUntil(lambda: window.dock_layout.settled)
+    qtbot.waitUntil(lambda: docks_rest(window))
     window.scene_view.setFocus()
     before = [window.scene_view]
     for _ in range(60):

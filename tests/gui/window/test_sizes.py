@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hands import texts_of, visible_in
+from hands import docks_rest, texts_of, visible_in
 from programs import run_python
 
 SIZES = (
@@ -70,7 +70,7 @@ def main():
         for width, height in sorted(sizes):
             window.resize(width, height)
             QTest.qWait(50)
-            while not window.dock_layout.settled:
+            while not docks_rest(window):
                 QTest.qWait(20)
             QTest.qWait(100)
             seen = visible_in(window)

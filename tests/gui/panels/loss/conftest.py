@@ -21,11 +21,17 @@ def history(count, *, phase=REFINE, top=1.0):
     return made
 
 
+@called_by_tests
+def stage_names(plot):
+    """Return the names of stages or phases that are seen in a plot."""
+    return [text for text in plot._stages._texts if text.isVisible()]
+
+
 @pytest.fixture
 def plot(show):
     plot = LossPlot()
     plot.setPalette(palette(DARK))
-    plot.set_mode(EVERYTHING)
+    plot.header.mode.setCurrentText(EVERYTHING)
     return show(plot, 640, 360)
 
 

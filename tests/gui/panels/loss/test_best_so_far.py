@@ -60,7 +60,7 @@ def last():
 
 @pytest.fixture
 def best_plot(plot):
-    plot.set_mode(BEST)
+    plot.header.mode.setCurrentText(BEST)
     return plot
 
 
@@ -115,7 +115,7 @@ def test_a_line_of_many_records_has_few_vertices_and_both_ends(history):
 
 
 def test_the_default_shows_the_line_of_the_final_objective_over_seconds(
-    qtbot, best_plot, item, searched, near
+    qtbot, best_plot, item, searched, near, stage_names
 ):
     best_plot.set_state(LossState({1: searched}, 1))
     best_plot.set_moment(14)
@@ -125,7 +125,7 @@ def test_the_default_shows_the_line_of_the_final_objective_over_seconds(
     qtbot.wait(30)
     blue = near(best_plot.plot_widget.grab().toImage(), DARK.accent)
     assert np.ptp(np.flatnonzero(blue.any(axis=1))) > 0.4 * box.height()
-    assert [name.toPlainText() for name in best_plot._stages.names] == ["fine levels", "rotations"]
+    assert [name.toPlainText() for name in stage_names(best_plot)] == ["fine levels", "rotations"]
     assert best_plot._stages.ticks.xvals == pytest.approx([0.3, 0.7, 0.9, 1.2])
     assert best_plot._stages.shade.opts["x0"] == pytest.approx([1.5, 0.0])  # what is not on the axis
     assert not best_plot._stages.lines.isVisible()
@@ -176,7 +176,7 @@ def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(
         (0.3, "0.30 s: not of the final objective", ""),
     ):
         best_plot._on_mouse_moved(box.mapViewToScene(QPointF(x, -3.0)))
-        assert best_plot._reading.text == text and reading.full_text.startswith(text + more)
+        assert best_plot._reading._text.toPlainText() == text and reading.full_text.startswith(text + more)
     requests: list[object] = []
     best_plot.moment_requested.connect(requests.append)
     place = best_plot.plot_widget.mapFromScene(box.mapViewToScene(QPointF(1.1, -3.0)))

@@ -135,7 +135,7 @@ def test_showing_an_earlier_change_stops_an_active_run(qtbot, parts, make_stream
 
 def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts):
     run, plot = parts.session.shown, parts.loss_plot
-    plot.set_mode(BEST)
+    plot.header.mode.setCurrentText(BEST)
     incumbent = parts.display.errors.incumbent
     x, y = plot._curves._curves[run.number].item.getOriginalDataset()
     assert (x[-1], y[-1]) == (incumbent.seconds, pytest.approx(np.log10(incumbent.value)))
