@@ -136,7 +136,11 @@ class PanelNavigation(QObject):
         panel.activateWindow()
 
     def _all(self) -> list[QWidget]:
-        seen = [dock for dock in docks(self._window) if is_in_front(dock)]
+        below = Qt.DockWidgetArea.BottomDockWidgetArea
+        seen = sorted(
+            (dock for dock in docks(self._window) if is_in_front(dock)),
+            key=lambda dock: (self._window.dockWidgetArea(dock) is below, dock.x(), dock.y()),
+        )
         start = self._first.mapTo(self._window, QPoint()).x()
         left = [dock for dock in seen if not dock.isFloating() and dock.geometry().right() < start]
         return [*left, self._first, *(dock for dock in seen if dock not in left), self._last]

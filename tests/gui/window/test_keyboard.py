@@ -255,6 +255,16 @@ def test_f6_goes_through_all_panels_that_can_be_seen_and_back(window):
     assert window.panel_navigation.current() is seen[-1]
 
 
+def test_f6_reaches_what_stands_in_the_place_of_another_panel_before_what_is_right_of_it(qtbot, window):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    window.panel_navigation.show(found["Guidance"])
+    qtbot.waitUntil(lambda: is_in_front(found["Guidance"]) and not is_in_front(found["Loss"]))
+    assert found["Guidance"].x() < found["2-D"].x()
+    window.toolbars.actions["next_panel"].trigger()
+    assert window.panel_navigation.current() is found["2-D"]
+    found["Guidance"].hide()
+
+
 def focusable(window):
     """Give the focus to each widget of the window that the tab key or a click would, and return it."""
     for widget in parts(window):
