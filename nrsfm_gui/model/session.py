@@ -29,6 +29,7 @@ from nrsfm_gui.model.undo import UndoChange, UndoEntry, UndoStack, settings_chan
 
 _T = TypeVar("_T")
 
+COMPARE_MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 OWN = "own"  # the shape of a run itself, not another solution that it holds
 INPUT = "a file of what is open"
 SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of the intrinsics"}
@@ -93,7 +94,7 @@ class Session(QObject):
         self.live = True
         # Which solution of the compared run it is, or a key of its `Iterate.alternatives`.
         self.compared_solution = OWN
-        self.compare_mode = "overlay"  # how a second run is shown: "overlay", "side" or "difference"
+        self.compare_mode = "overlay"  # how a second run is shown, a key of COMPARE_MODES
         self.sweep: Path | None = None  # folder of the sweep whose window was opened last
         self.undo_stack = UndoStack()
         self._files: dict[str, set[Path]] = {}  # that were read, by `Sequence.content`
@@ -508,7 +509,7 @@ class Session(QObject):
         self._set("sweep", folder)
 
     def set_compare_mode(self, mode: str) -> None:
-        """Choose how a second run is shown with the first: "overlay", "side" or "difference"."""
+        """Choose how a second run is shown with the first, by a key of COMPARE_MODES."""
         self._set("compare_mode", mode)
 
     def _set(self, name: str, value: object) -> None:

@@ -54,7 +54,7 @@ from core.reconstruction import RECORDS
 from nrsfm_gui.model.appearance import Appearance, check_accepted
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import Run
-from nrsfm_gui.model.session import OpenSequence, Session
+from nrsfm_gui.model.session import COMPARE_MODES, OWN, OpenSequence, Session
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveWriter, Array, read_archive
@@ -65,7 +65,10 @@ FORMAT = "nrsfm-session"
 VERSION = 2
 ABOUT = ("format", "version", "versions", "saved")  # entries besides those of the session
 # Fields that a session and its view have in common.
-SEEN = ("frame", "point", "selection", "frame_range", "alignment", "appearance", "background")
+SEEN = (
+    "frame", "point", "selection", "frame_range", "alignment", "appearance", "background",
+    "compared_solution", "compare_mode", "live",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,10 @@ class ViewState:
     appearance: Appearance
     background: Background | None = None  # pictures behind the tracks
     saved_views: dict[str, Orbit] = field(default_factory=dict)  # by the key that shows it
+    compared: int | None = None  # the number of a run
+    compared_solution: str = OWN
+    compare_mode: str = "overlay"
+    live: bool = True
 
     @classmethod
     def of(cls, session: Session, orbit: Orbit, saved_views: Mapping[str, Orbit]) -> ViewState:
@@ -106,12 +113,13 @@ class ViewState:
             **{name: getattr(session, name) for name in SEEN},
             hidden=tuple(sorted(session.hidden)),
             theme=session.theme.name,
+            compared=None if session.compared is None else session.compared.number,
             orbit=orbit,
             saved_views=dict(saved_views),
         )
 
     def __post_init__(self) -> None:
-        check_accepted(self, theme=THEMES)
+        check_accepted(self, theme=THEMES, compare_mode=COMPARE_MODES)
         for orbit in (self.orbit, *self.saved_views.values()):
             numbers = (*orbit.center, orbit.distance, orbit.azimuth, orbit.elevation)
             if not all(map(math.isfinite, numbers)) or not orbit.distance > 0:
@@ -146,6 +154,10 @@ class ViewState:
         session.set_hidden((point for point in self.hidden if point in inside), undoable=False)
         session.set_selection((point for point in self.selection if point in inside), self.point)
         session.set_background(self.background)
+        session.set_live(session.live and self.live)  # switching it on could start a run
+        session.set_compare_mode(self.compare_mode)
+        if self.compared is not None:
+            session.with_run(self.compared, lambda run: session.set_compared(run, self.compared_solution))
 
 
 _VIEW = Records(

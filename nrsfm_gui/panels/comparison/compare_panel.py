@@ -22,6 +22,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.model.session import COMPARE_MODES
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.text.table_text import shortened
 from nrsfm_gui.widgets.fields import ComboBox, filled, tool_button, with_tip
@@ -29,7 +30,6 @@ from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, known, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_tree
 
-MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {
     "overlay": "Draw both runs in one view, the other one in its own color",
     "side": "Draw both runs side by side, seen from the same viewpoint",
@@ -56,7 +56,7 @@ class ComparePanel(QFrame):
     """Chooses the second run and the way of comparing."""
 
     run_chosen = pyqtSignal(str)  # key of the second run, of those that are offered
-    mode_chosen = pyqtSignal(str)  # a key of MODES
+    mode_chosen = pyqtSignal(str)  # a key of COMPARE_MODES
     swap_requested = pyqtSignal()  # let the two change their places; compare no longer
     closed = pyqtSignal()
     table_requested = pyqtSignal(bool)  # show what differs, or do not
@@ -76,7 +76,7 @@ class ComparePanel(QFrame):
         self._second.activated.connect(lambda index: self.run_chosen.emit(self._second.itemData(index)))
         self._modes: dict[str, QToolButton] = {}
         group = QButtonGroup(self)
-        for mode, title in MODES.items():
+        for mode, title in COMPARE_MODES.items():
             chosen = partial(self.mode_chosen.emit, mode)
             self._modes[mode] = _button(title, TIPS[mode], chosen, checkable=True)
             group.addButton(self._modes[mode])
@@ -108,7 +108,7 @@ class ComparePanel(QFrame):
         self._second.setCurrentIndex(self._second.findData(second))
 
     def set_mode(self, mode: str) -> None:
-        """Show the way of comparing, a key of MODES. Emits nothing."""
+        """Show the way of comparing, a key of COMPARE_MODES. Emits nothing."""
         self._modes[mode].setChecked(True)
 
     def _on_more_toggled(self, on: bool) -> None:

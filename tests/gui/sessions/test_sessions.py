@@ -95,6 +95,27 @@ def test_a_session_is_the_same_in_another_window(
     assert further[0] == further[1] != run.last.best.loss
 
 
+def test_the_compared_run_and_live_mode_are_the_same_in_another_window(
+    make_session_window, solved, tmp_path, saved_to, opened
+):
+    window, run = solved()
+    session = window.session
+    session.set_live(False)
+    session.append_run(replace(run, settings=QUICK.with_changes(eta=0.125)))
+    session.set_compared(run)
+    session.set_compare_mode("side")
+    path = saved_to(window, tmp_path / "my.nrsfm")
+    other = make_session_window()
+    opened(other, path)
+    assert (other.session.shown.number, other.session.compared.number) == (2, 1)
+    assert (other.session.compare_mode, other.session.live) == ("side", False)
+    session.set_compared(None)
+    session.set_live(True)
+    opened(other, saved_to(window, path))
+    assert other.session.compared is None
+    assert not other.session.live  # opening a session starts no run
+
+
 def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, tmp_path, saved_to):
     window, run = solved()
     assert window.windowTitle() == "balloon circle (perspective)[*] – nrsfm-gui"
@@ -350,6 +371,7 @@ def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_ope
         (("orbit", "up"), [0.0, 0.5, 0.0], "is not a unit vector"),
         (("saved_views", "6", "distance"), 0.0, "no distance"),
         (("theme",), "pink", "theme is 'pink'; accepted are"),
+        (("compare_mode",), "above", "compare_mode is 'above'; accepted are"),
         (("appearance", "layers"), 3, "layers is 3; accepted is a list"),
         (("background",), {"path": "a", "opacity": float("nan")}, "opacity of the background is nan"),
     ],

@@ -8,6 +8,7 @@ from PyQt6.QtWidgets import QToolButton
 from core import Settings
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.scene.summaries import measure, relative_measure
+from nrsfm_gui.sessions.session_file import ViewState
 from nrsfm_gui.widgets.style import palette
 
 
@@ -59,6 +60,21 @@ def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wai
     window.display.refresh()
     assert window.timeline.state.series is errors
     assert window.timeline.strip._series is errors
+
+
+def test_a_view_that_is_restored_compares_the_same_run_by_the_same_colors(window):
+    session = window.session
+    window.compare_controller.toggle()
+    session.set_compare_mode("difference")
+    compared = session.compared
+    view = ViewState.from_plain(ViewState.of(session, window.scene_view.camera.orbit, {}).as_plain())
+    window.compare_controller.stop()
+    session.set_compare_mode("overlay")
+    view.show(session)
+    assert session.compared is compared is not None and session.appearance.color_by == "difference"
+    assert window.compare_panel.isVisible() and window.compare_panel._modes["difference"].isChecked()
+    window.compare_controller.stop()
+    assert session.appearance.color_by == "role"
 
 
 def test_the_key_to_the_worst_frame_counts_as_a_step_of_a_new_user(window):
