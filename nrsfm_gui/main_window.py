@@ -182,6 +182,7 @@ class MainWindow(PanelWindow):
         if not self.session_saver.end(ask=self._attended):
             event.ignore()
             return
+        self.hide()  # while a large file is read, the wait for its end is long
         self.session.notifier.close()
         for part in (self.import_controller, self.tracking_controller, self.sweep_controller):
             part.shut_down()

@@ -1,18 +1,21 @@
 """The whole window, driven as a person would drive it."""
 
 import gc
+import threading
 import weakref
 from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, Qt
+from patience import PATIENCE
+from PyQt6.QtCore import QEvent, QObject, QPoint, Qt
 from PyQt6.QtGui import QAction, QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QDockWidget, QLabel, QPushButton, QWidget
 
 import core
 from core import PRESETS, Settings, simulate
+from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.export.tasks import Task, TaskRow
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.arguments import Arguments, parse
@@ -290,6 +293,22 @@ def test_opening_a_session_is_no_change_of_it(
     assert not any("Started" in line.text for line in window.logbook.lines)
     assert store.steps_done == frozenset()
     assert not changes  # nothing is saved that would be offered at the next start
+
+
+def test_a_window_that_is_closed_disappears_before_the_end_of_what_is_read(qtbot, make_window):
+    window, gone, read = make_window(), threading.Event(), []
+
+    class Watcher(QObject):
+        def eventFilter(self, _watched, event):
+            if event.type() == QEvent.Type.Hide:
+                gone.set()
+            return False
+
+    watcher = Watcher()
+    window.installEventFilter(watcher)
+    window.sequence_opening._jobs.start(Job(lambda _job: read.append(gone.wait(PATIENCE))))
+    window.close()
+    assert read == [True]
 
 
 def test_a_theme_is_remembered_and_that_of_the_command_line_goes_before_that_of_a_session(
