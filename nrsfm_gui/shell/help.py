@@ -190,8 +190,8 @@ def about_text() -> str:
     """Return the text about the application: version, license and where its parts are loaded from."""
     return (
         f"<h3>{PROGRAM}</h3>"
-        "<p>Non-rigid structure from motion with the weighted nuclear norm: open tracks, solve, watch it "
-        "converge, compare with the ground truth, export.</p>"
+        "<p>Non-rigid structure from motion: from the 2-D tracks of points on a deforming object in one "
+        "moving camera to the 3-D shape of every frame.</p>"
         f"<p>{html.escape(system_text()).replace(chr(10), '<br>')}</p>"
         "<p>GNU General Public License, version 3 or later. There is no warranty.</p>"
     )

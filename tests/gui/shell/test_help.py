@@ -1,6 +1,7 @@
 """Help: the method on one page, pages with lines to copy, and an explanation of every panel."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hands import button_of
@@ -11,7 +12,7 @@ from PyQt6.QtWidgets import QApplication, QLabel, QMainWindow, QToolButton, QWid
 from core.foundation import asset_folder, help_page
 from core.reconstruction import VERDICT_KINDS
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.shell.help import METHOD, PAGES, HelpController
+from nrsfm_gui.shell.help import METHOD, PAGES, HelpController, about_text
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import method_page, panel_texts
 from nrsfm_gui.widgets.style import apply_theme
@@ -30,6 +31,12 @@ def page_of(show):
     yield opened
     for page in controller.pages.values():
         page.close()
+
+
+def test_the_text_about_the_application_says_what_the_readme_says():
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    aim = readme.split("\n\n")[1].partition(", in a window")[0].replace("\n", " ")
+    assert f"<p>{aim}.</p>" in about_text()
 
 
 def test_the_formats_and_every_verdict_have_their_place_on_a_page(page_of):
