@@ -86,14 +86,14 @@ def _plot_of(series: ErrorSeries, title: str) -> tuple[pg.PlotWidget, pg.PlotIte
 class HeatFigure(PlotFigure):
     """The error of every point in every frame, with axes and the scale of its colors."""
 
-    def __init__(self, series: ErrorSeries) -> None:
+    def __init__(self, series: ErrorSeries, color_map: str) -> None:
         widget, plot = _plot_of(series, f"{series.name} by frame and point")
         super().__init__(widget, paint_over=self._paint_scale)
         values = series.per_point
         frames, points = values.shape
-        self._top, self._label = top_of(values), f"{series.name} ({series.unit})"
+        self._top, self._label, self._color_map = top_of(values), f"{series.name} ({series.unit})", color_map
         shown = np.zeros(points, dtype=bool)
-        image = heat_image(values.T, MOST_CELLS, self._top, hidden=shown)
+        image = heat_image(values.T, MOST_CELLS, self._top, hidden=shown, color_map=color_map)
         item = QGraphicsPixmapItem(QPixmap.fromImage(image))
         cell = frames / image.width(), points / image.height()
         item.setTransform(QTransform().translate(0.5, 0.5).scale(*cell))
@@ -109,7 +109,7 @@ class HeatFigure(PlotFigure):
         """Paint the scale of the colors to the right of the plot."""
         inside = self._widget.getPlotItem().getViewBox().sceneBoundingRect()
         bar = QRectF(inside.right() + 12.0, inside.top(), BAR_WIDTH, inside.height())
-        paint_upright_bar(painter, bar, PAPER)
+        paint_upright_bar(painter, bar, PAPER, self._color_map)
         painter.setFont(self._widget.font())
         metrics = QFontMetricsF(painter.font())
         painter.setPen(qcolor(PAPER.text))
@@ -209,4 +209,6 @@ def make_figure(views: ViewSources, panels: dict[str, Figure], name: str, frames
     kinds = () if scene is None else error_series(sequence, scene.shapes)
     if not kinds:
         raise InputError(f"There is no figure of the {FIGURES[name].title}: there is no reconstruction yet")
-    return HeatFigure(kinds[0]) if name == "heat" else PlotFigure(error_plot(kinds[0]))
+    if name == "heat":
+        return HeatFigure(kinds[0], views.session.appearance.color_map)
+    return PlotFigure(error_plot(kinds[0]))

@@ -104,10 +104,10 @@ def _stops(color_map: str) -> tuple[tuple[float, QColor], ...]:
     return tuple((share, QColor(*table[round(share * (LEVELS - 1))].tolist())) for share in shares)
 
 
-def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
+def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme, color_map: str) -> None:
     """Paint the scale of errors upright, 0 at the bottom, without text."""
     gradient = QLinearGradient(area.bottomLeft(), area.topLeft())
-    for share, color in _stops(COLOR_MAPS[0]):
+    for share, color in _stops(color_map):
         gradient.setColorAt(share, color)
     painter.setPen(QPen(qcolor(theme.border), 1.0))
     painter.setBrush(gradient)

@@ -11,7 +11,6 @@ import pyqtgraph as pg
 from PyQt6.QtGui import QColor
 
 from core.foundation import Floats
-from nrsfm_gui.model.appearance import COLOR_MAPS
 from nrsfm_gui.model.theme import Theme
 
 Rgba: TypeAlias = npt.NDArray[np.uint8]  # (..., 4)
@@ -52,11 +51,6 @@ def color_table(name: str) -> Rgba:
     table: Rgba = pg.colormap.get(name).map(shares, mode="byte")
     table.setflags(write=False)
     return table
-
-
-def error_table() -> Rgba:
-    """Return the color scale of errors, (256, 4) bytes."""
-    return color_table(COLOR_MAPS[0])
 
 
 def value_levels(values: Floats, limits: tuple[float, float]) -> npt.NDArray[np.uint8]:

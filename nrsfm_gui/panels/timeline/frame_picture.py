@@ -9,6 +9,7 @@ from PyQt6.QtGui import QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy
 
 from core.foundation import Bools
+from nrsfm_gui.model.appearance import COLOR_MAPS
 from nrsfm_gui.model.theme import Theme
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import qcolor
@@ -26,9 +27,7 @@ class TimelineState:
 
     count: int = 0  # of frames
     frame: int = 0  # the current one
-    played: tuple[int, int] | None = (
-        None  # first and last of the frames that playing loops over, None for all
-    )
+    played: tuple[int, int] | None = None  # the frames that playing loops over, first and last; None: all
     truth: tuple[int, ...] = ()  # frames that have ground truth
     reference: int = -1  # that of them which intrinsics come from
     kinds: tuple[
@@ -40,6 +39,7 @@ class TimelineState:
     excluded: Bools | None = None  # (F, P) the observations that are hidden from the solver
     selection: tuple[int, ...] = ()  # points, ascending
     point: int = -1  # that of them which was selected last
+    color_map: str = COLOR_MAPS[0]  # of errors of points
 
     @property
     def series(self) -> ErrorSeries | None:

@@ -23,7 +23,7 @@ from nrsfm_gui.panels.timeline.frame_picture import FramePicture, TimelineState
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
-from nrsfm_gui.widgets.colors import error_table, qcolor, value_levels
+from nrsfm_gui.widgets.colors import color_table, qcolor, value_levels
 from nrsfm_gui.widgets.labels import known, plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
 from nrsfm_gui.widgets.point_view import PointSignals
@@ -41,7 +41,7 @@ WITHOUT_RUN = "Error by frame and point: after a run"
 TIP = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
-def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Bools) -> QImage:
+def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Bools, color_map: str) -> QImage:
     """Return a picture of values (P, F), a column per frame at most; `hidden` points (P,) are gray."""
     columns, rows = min(size[0], values.shape[1]), min(size[1], len(values))
     if columns < values.shape[1]:
@@ -53,7 +53,7 @@ def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Boo
     pooled = values
     if rows < len(values):
         pooled = _pooled(np.where(counted[:, None], values, np.nan), starts, by_mean=by_mean)
-    pixels = error_table()[value_levels(pooled, (0.0, top))]
+    pixels = color_table(color_map)[value_levels(pooled, (0.0, top))]
     if gray.any():
         pixels[gray, :, :3] = (pixels[gray, :, :3] @ LUMINANCE)[:, :, None]
         pixels[gray, :, 3] = HIDDEN_OPACITY
@@ -152,10 +152,8 @@ class HeatStrip(FramePicture, PointSignals):
             self._set_series(state.series)
         if (state.series, state.by_error) != (before.series, before.by_error):
             self._arrange()
-        if (state.count, state.hidden) != (
-            before.count,
-            before.hidden,
-        ) or state.excluded is not before.excluded:
+        seen = [(each.count, each.hidden, each.color_map, id(each.excluded)) for each in (before, state)]
+        if seen[0] != seen[1]:
             self.redraw()
 
     def _set_series(self, series: ErrorSeries | None) -> None:
@@ -230,7 +228,7 @@ class HeatStrip(FramePicture, PointSignals):
         painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, ends[0])
         painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, ends[1])
         bar = QRectF(area.right() + RIGHT_GAP, area.top() + 1, BAR_WIDTH, area.height() - 2)
-        paint_upright_bar(painter, bar, self._theme)
+        paint_upright_bar(painter, bar, self._theme, self._state.color_map)
         painter.setPen(qcolor(self._theme.muted))
         x, top = bar.right() + TEXT_GAP, float(f"{self._top:.2g}")
         painter.drawText(QPointF(x, bar.top() + ascent - 2), f"≥{number(top, self._top)}")
@@ -243,7 +241,8 @@ class HeatStrip(FramePicture, PointSignals):
     def _picture(self, errors: Floats, size: tuple[int, int]) -> QImage:
         if self._image is None or self._image[0] != size:
             hidden, excluded = np.isin(self._order, list(self._state.hidden)), self._state.excluded
-            picture = heat_image(errors.T[self._order], size, self._top, hidden=hidden)
+            color_map = self._state.color_map
+            picture = heat_image(errors.T[self._order], size, self._top, hidden=hidden, color_map=color_map)
             if excluded is not None and excluded.shape == errors.shape:
                 crossed = excluded.T[self._order]
                 picture = crossed_image(picture, crossed, size, qcolor(self._theme.warning))

@@ -115,6 +115,7 @@ class TimelineController(QObject):
             session.sequence_changed, session.frame_changed, session.frame_range_changed,
             session.hidden_changed, session.selection_changed, session.point_changed,
             session.compare_mode_changed, session.compared_changed, session.settings_changed,
+            session.appearance_changed,
         )  # fmt: skip
         display.errors.series_changed.connect(updater.run)
         display.scene_shown.connect(updater.run)  # its frame is marked when it is drawn
@@ -180,4 +181,5 @@ class TimelineController(QObject):
             excluded=session.excluded,
             selection=session.selection,
             point=session.point,
+            color_map=session.appearance.color_map,
         )

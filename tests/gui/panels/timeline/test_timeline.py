@@ -17,7 +17,7 @@ from nrsfm_gui.panels.timeline.playback import Loop
 from nrsfm_gui.panels.timeline.timeline import Timeline, TimelineController
 from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
-from nrsfm_gui.widgets.colors import error_table
+from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.style import apply_theme
 
@@ -101,7 +101,7 @@ def test_playing_speed_and_loop_are_requested(timeline, qtbot):
 
 
 def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, qtbot):
-    strip, table = timeline.strip, error_table()[:, :3].astype(int)
+    strip, table = timeline.strip, color_table("viridis")[:, :3].astype(int)
     change(timeline, frame=0)
     picture = strip.grab().toImage()
     for frame, point in ((5, 2), (30, 9), (35, 0)):
@@ -116,17 +116,28 @@ def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, q
     assert blank.lightness() < 60  # that of the panel, where nothing is known
 
 
+def test_the_strip_has_the_chosen_color_map(timeline):
+    strip, table = timeline.strip, color_table("magma")[:, :3].astype(int)
+    timeline.grab()
+    change(timeline, color_map="magma")
+    picture = strip.grab().toImage()
+    top, bar = picture.pixelColor(cell(strip, 36, 11)), picture.pixelColor(axis_of(strip).width - 60, 6)
+    for color in (top, bar):
+        assert np.abs(table - color.getRgb()[:3]).max(axis=1).min() <= 6
+        assert np.abs(color_table("viridis")[:, :3].astype(int) - color.getRgb()[:3]).max(axis=1).min() > 6
+
+
 def test_of_very_many_points_in_a_pixel_the_mean_shows():
     rng = np.random.default_rng(1)
     errors = rng.exponential(1.0, (FRAMES, 20_000))
     errors[:, 400:800] = np.nan  # a whole row of pixels
     errors[:, 800:1000] = np.nan  # half of one
     errors[:, 19_600:] *= 2
-    picture = heat_image(errors.T, (800, 50), 4.0, hidden=np.zeros(20_000, dtype=bool))
+    picture = heat_image(errors.T, (800, 50), 4.0, hidden=np.zeros(20_000, dtype=bool), color_map="viridis")
     assert picture.pixelColor(5, 1).alpha() == 0
     for row, mean in ((0, 1.0), (2, 1.0), (30, 1.0), (49, 2.0)):
         level = round(mean / 4.0 * 255)
-        near = error_table()[level - 12 : level + 13, :3].tolist()
+        near = color_table("viridis")[level - 12 : level + 13, :3].tolist()
         assert list(picture.pixelColor(5, row).getRgb()[:3]) in near
 
 
@@ -277,8 +288,8 @@ def test_hidden_points_are_gray_and_do_not_color_the_pixels_of_the_others(timeli
     values[7] = 100.0
     hidden = np.arange(40) == 7
     for which, level in ((hidden * False, 255), (hidden, 2)):
-        color = heat_image(values, (3, 4), 100.0, hidden=which).pixelColor(1, 0)
-        assert [color.red(), color.green()] == error_table()[level, :2].tolist()
+        color = heat_image(values, (3, 4), 100.0, hidden=which, color_map="viridis").pixelColor(1, 0)
+        assert [color.red(), color.green()] == color_table("viridis")[level, :2].tolist()
 
 
 def test_either_kind_of_error_can_be_shown_and_is_kept(timeline, errors, qtbot):
@@ -344,7 +355,7 @@ def test_more_frames_than_pixels_show_the_largest_error():
     values = np.zeros((2, 5000))
     values[1, 3777] = 5.0
     values[0, 10:20] = np.nan
-    picture = heat_image(values, (100, 50), 5.0, hidden=np.zeros(2, dtype=bool))
+    picture = heat_image(values, (100, 50), 5.0, hidden=np.zeros(2, dtype=bool), color_map="viridis")
     assert (picture.width(), picture.height()) == (100, 2)
     assert np.argmax([picture.pixelColor(k, 1).red() for k in range(100)]) == 3777 * 100 // 5000
     assert picture.pixelColor(0, 0).alpha() == 255  # others of its frames are known
@@ -369,6 +380,9 @@ def test_the_timeline_follows_the_session_and_shows_all_of_another_sequence_anew
     session.set_frame_range((1, 4))
     display.refresh()
     assert timeline.state.played == (1, 4) and timeline.slider.value() == 0
+    session.change_appearance(color_map="magma")
+    display.refresh()
+    assert timeline.state.color_map == "magma"
     controller.shut_down()
 
 

@@ -19,7 +19,7 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import free_area
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.widgets.colors import error_table
+from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.picture_labels import fitting_lines
 
 SIZE = (640, 480)
@@ -87,7 +87,7 @@ def test_a_standard_deviation_tints_what_is_within_it(drawn, scene_of, known):
 
 def test_color_by_error_gives_every_point_the_color_of_its_error(drawn, scene_of):
     scene = scene_of(appearance=Appearance(frozenset({"estimate"}), "error"))
-    picture, table = picture_of(drawn, scene), error_table()[:, :3].astype(int)
+    picture, table = picture_of(drawn, scene), color_table("viridis")[:, :3].astype(int)
     for index in (scene.errors.argmin(), scene.errors.argmax()):
         color = picture.pixelColor(pixel(drawn, scene.estimate[index])).getRgb()[:3]
         expected = table[int(min(scene.errors[index] / scene.color_limits[1], 1.0) * 255)]
