@@ -148,11 +148,16 @@ class PreferencesController(QObject):
             self.dialog.changed.connect(self.change)
             self.dialog.defaults_requested.connect(self.restore_defaults)
             self.dialog.first_steps_requested.connect(self._restart_first_steps)
-        present = self._store.preferences()
+        present = self._in_force()
         fitting = {size for size in SIZES if fits_on_screen(self._window, size / self._size)}
         self.dialog.set_sizes(fitting | {100, present.size})
         self.dialog.set_preferences(present)
         show_on_screen(self.dialog)
+
+    def _in_force(self) -> Preferences:
+        """Return the preferences with the theme on view: an option or a session may have brought it."""
+        stored, theme = self._store.preferences(), self._session.theme
+        return stored if theme_named(stored.theme) is theme else replace(stored, theme=theme.name)
 
     def change(self, name: str, value: Any) -> None:
         """Store one preference, and apply it."""
@@ -186,7 +191,7 @@ class PreferencesController(QObject):
     def restore_defaults(self) -> None:
         """Set all preferences as they were at first."""
         for name, value in vars(Preferences()).items():
-            if getattr(self._store.preferences(), name) != value:
+            if getattr(self._in_force(), name) != value:
                 self.change(name, value)
         if self.dialog is not None:
             self.dialog.set_preferences(Preferences())

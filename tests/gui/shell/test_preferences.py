@@ -74,6 +74,17 @@ def test_every_field_of_the_dialog_applies_at_once_and_is_stored(session, prefer
     assert session.appearance.point_size == dialog.boxes["point_size"].value() == 1.0
 
 
+def test_the_dialog_has_the_theme_on_view_that_an_option_or_a_session_has_brought(
+    session, preferences, store
+):
+    session.set_theme(LIGHT)
+    preferences.show()
+    box = preferences.dialog.boxes["theme"]
+    assert box.currentData() == "light" and store.preferences().theme == "dark"
+    preferences.restore_defaults()
+    assert box.currentData() == "dark" and session.theme is DARK
+
+
 CUT = """
 import sys
 from PyQt6.QtWidgets import QApplication, QLabel
