@@ -70,6 +70,7 @@ class SequenceTree(Themed, QTreeWidget):
         self.rows: tuple[SequenceRow, ...] = ()
         self.shown: int | None = None  # the run of the open sequence that is shown
         self._entries: tuple[SequenceEntry, ...] = ()
+        self._of_file: dict[Path | None, list[SequenceEntry]] = {}
         self._tops: dict[Path, tuple[list[SequenceEntry], QTreeWidgetItem]] = {}  # an object, or a file
         self._paths: dict[tuple[Path, str], QTreeWidgetItem] = {}  # the rows of what can be opened
         self._others: list[QTreeWidgetItem] = []  # the rows of sequences that are in no list
@@ -100,6 +101,9 @@ class SequenceTree(Themed, QTreeWidget):
     def set_entries(self, entries: Collection[SequenceEntry]) -> None:
         """List these sequences; those of the session stay."""
         self._entries = tuple(entries)
+        self._of_file = {}
+        for entry in self._entries:
+            self._of_file.setdefault(entry.file, []).append(entry)
         self._fill_entries()
         self._fill_session(everything=True)
 
@@ -245,7 +249,7 @@ class SequenceTree(Themed, QTreeWidget):
             row.setToolTip(0, plain_tip(f"{entry.frames} frames × {entry.points} points\n{entry.file}"))
 
     def _entry_of(self, sequence: Sequence) -> SequenceEntry | None:
-        found = [entry for entry in self._entries if entry.file == sequence.source]
+        found = self._of_file.get(sequence.source, [])
         return next(
             (entry for entry in found if entry.camera is sequence.camera), found[0] if found else None
         )
