@@ -139,8 +139,9 @@ class TrackingDialog(QDialog):
         self._jobs.shut_down()
 
     def done(self, result: int) -> None:
-        """Close the dialog and the video."""
-        self._close_video()
+        """Close the dialog and the video; tracks that were not opened are there again the next time."""
+        if result or self.sequence is None:
+            self._close_video()
         self._message.show_text("")
         self._show_state()
         super().done(result)
@@ -239,6 +240,9 @@ class TrackingDialog(QDialog):
         region = self._region_drawn
         points, check, every = self._points.value(), self._check.value(), self._every.value()
         first, last = self._first.value(), self._last.value()
+        if last <= first:
+            self._message.show_text(f"Last frame is {last}; accepted is one after the first frame, {first}")
+            return
 
         def follow(job: Job) -> Followed:
             following = track_video(
@@ -484,7 +488,6 @@ class TrackingDialog(QDialog):
 
     def _on_first_changed(self, first: int) -> None:
         """Show the frame in which the region is drawn."""
-        self._last.setMinimum(min(first + 1, self._last.maximum()))
         if self._reader is not None:
             self._reader.request(first - 1)
 

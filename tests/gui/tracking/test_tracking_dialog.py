@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hands import button_of, choose, drag
+from hands import button_of, choose, drag, type_into
 from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 
@@ -146,6 +146,27 @@ def test_a_cancel_before_the_video_is_open_is_no_failure(qtbot, dialog):
     qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog._message.text() == "" and dialog.sequence is None
     assert button_of(dialog, "Start").isEnabled()
+
+
+def test_a_last_frame_before_the_first_one_stays_and_is_refused_with_a_sentence(qtbot, dialog):
+    open_sample(qtbot, dialog)
+    dialog._first.setValue(10)
+    type_into(dialog._last, "3")
+    button_of(dialog, "Start").click()
+    assert not dialog.busy and dialog._last.value() == 3
+    assert dialog._message.text() == "Last frame is 3; accepted is one after the first frame, 10"
+
+
+def test_tracks_that_were_not_opened_are_there_again_after_the_dialog_was_closed(followed):
+    sequence = followed.sequence
+    QTest.keyClick(followed, Qt.Key.Key_Escape)
+    assert not followed.isVisible()
+    followed.open()
+    followed._slider.setValue(3)
+    assert followed.sequence is sequence and followed._frame.text().startswith(f"frame 4 / {FRAMES}")
+    button_of(followed, "Use these tracks").click()
+    followed.open()
+    assert followed.sequence is None and not button_of(followed, "Start").isEnabled()
 
 
 @pytest.mark.slow
