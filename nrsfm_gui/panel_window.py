@@ -91,7 +91,7 @@ class PanelWindow(QMainWindow):
     def _place_views(self) -> None:
         center = QWidget()
         filled(QVBoxLayout(center), self.compare_panel, (self.compare_splitter, 1), spacing=0)
-        self.banners = Banners(self.compare_splitter, center)
+        self.banners = Banners(self.compare_splitter, center, clear=(self.scene_view.color_bar,))
         self.setCentralWidget(center)
         self.scene_view.setFocus()  # the keys of the views act from the start
         self.dock_areas = arrange(

@@ -32,18 +32,19 @@ class Urgency(IntEnum):
 
 
 class Banners(QWidget):
-    """Shows one banner at the bottom of a widget, above its buttons, or in its middle.
+    """Shows one banner at the bottom of a widget, above its buttons and `clear` parts, or in its middle.
 
     A banner is shown and hidden by its owner as any widget; one that is not hidden waits here while a more
     urgent one is seen. Where there is none, the mouse reaches what is below.
     """
 
-    def __init__(self, below: QWidget, parent: QWidget) -> None:
+    def __init__(self, below: QWidget, parent: QWidget, *, clear: tuple[QWidget, ...] = ()) -> None:
         super().__init__(parent)
-        self._below = below
+        self._below, self._clear = below, clear
         self._banners: dict[QWidget, tuple[QWidget, Callable[[], Urgency], bool]] = {}
         self._column = filled(QVBoxLayout(self), spacing=0)
-        below.installEventFilter(self)
+        for part in (below, *clear):
+            part.installEventFilter(self)
         self.hide()
 
     @property
@@ -82,8 +83,8 @@ class Banners(QWidget):
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Choose anew where a banner was shown or hidden, and stay in place where the view is resized."""
-        if event is not None and watched is self._below:
-            if event.type() in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show):
+        if event is not None and watched in (self._below, *self._clear):
+            if event.type() in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):
                 self._place()
         elif event is not None and event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.choose()
@@ -99,8 +100,13 @@ class Banners(QWidget):
         if height < 0:  # no line wraps
             height = self._column.totalSizeHint().height()
         top = (area.height() - height) // 2 if central else area.height() - height - BUTTONS
-        corner = QPoint((area.width() - width) // 2, max(top, 0))
-        self.setGeometry(QRect(self._below.mapTo(parent, corner), QSize(width, height)))
+        place = QRect(QPoint((area.width() - width) // 2, top), QSize(width, height))
+        for part in () if central else self._clear:
+            covered = QRect(part.mapTo(self._below, QPoint()), part.size())
+            if part.isVisible() and covered.intersects(place):
+                place.moveBottom(covered.top() - MARGIN)
+        place.moveTop(max(place.top(), 0))
+        self.setGeometry(place.translated(self._below.mapTo(parent, QPoint())))
         self.raise_()
 
 

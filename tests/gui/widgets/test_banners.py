@@ -83,6 +83,21 @@ def test_a_note_is_a_low_strip_above_the_buttons_of_the_view(over):
     assert place(view).bottom() - strip.bottom() > 30
 
 
+def test_a_banner_is_above_what_is_to_stay_in_view_while_that_is_seen(over, qtbot):
+    _banners, view = over
+    scale, messages = QLabel("scale", view), MessageBar()
+    scale.setGeometry(10, view.height() - 90, 200, 40)
+    banners = Banners(view, view.window(), clear=(scale,))
+    banners.add(messages, lambda: Urgency.MESSAGE)
+    messages.note("The deviation of many points is larger than that of all others in this sequence")
+    low = place(banners).bottom()
+    assert place(view).bottom() - low > 30
+    scale.show()
+    qtbot.waitUntil(lambda: place(banners).bottom() < place(scale).top())
+    scale.hide()
+    qtbot.waitUntil(lambda: place(banners).bottom() == low)
+
+
 @pytest.mark.parametrize(("width", "below"), [(1600, False), (700, False), (320, True)])
 def test_a_note_is_readable_to_its_end_and_its_buttons_give_way_below_it(over, qtbot, width, below):
     banners, view = over

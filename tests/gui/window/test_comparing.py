@@ -3,6 +3,7 @@
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from PyQt6.QtCore import QPoint, QRect
 from PyQt6.QtWidgets import QToolButton
 
 from core import Settings
@@ -75,6 +76,24 @@ def test_a_view_that_is_restored_compares_the_same_run_by_the_same_colors(window
     assert window.compare_panel.isVisible() and window.compare_panel._modes["difference"].isChecked()
     window.compare_controller.stop()
     assert session.appearance.color_by == "role"
+
+
+def test_a_message_leaves_the_scale_of_the_colors_in_view_in_a_small_window(qtbot, window):
+    window.resize(800, 600)
+    window.session.change_appearance(color_by="error")
+    window.display.refresh()
+    window.message_bar.note(
+        "A change of the parameters is followed by a run, which goes on from the one before"
+    )
+    bar = window.scene_view.color_bar
+
+    def is_clear():
+        banner, scale = (QRect(part.mapTo(window, QPoint()), part.size()) for part in (window.banners, bar))
+        return bar.isVisible() and not window.banners.isHidden() and banner.bottom() < scale.top()
+
+    qtbot.waitUntil(is_clear)
+    window.session.change_appearance(color_by="role")
+    window.resize(1280, 800)
 
 
 def test_the_key_to_the_worst_frame_counts_as_a_step_of_a_new_user(window):
