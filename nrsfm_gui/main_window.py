@@ -182,13 +182,13 @@ class MainWindow(PanelWindow):
         if not self.session_saver.end(ask=self._attended):
             event.ignore()
             return
+        if self._remembers:
+            self.dock_layout.save()
+            self.sequences_controller.remember_settings()
+            self.store.sync()
         self.hide()  # while a large file is read, the wait for its end is long
         self.session.notifier.close()
         for part in (self.import_controller, self.tracking_controller, self.sweep_controller):
             part.shut_down()
         self.shut_down()
-        if self._remembers:
-            self.dock_layout.save()
-            self.sequences_controller.remember_settings()
-            self.store.sync()
         event.accept()
