@@ -251,7 +251,7 @@ class SessionSaver(QObject):
             )
         state.show(self._session, theme=not self.keeps_theme)
         self._display.refresh()
-        self._view.set_orbit(state.orbit)
+        self._view.move(state.orbit, fitted=False, aimed=False)
         self._view.saved_views = state.saved_views
 
     def _offer_file(self, opened: OpenSequence) -> None:

@@ -78,6 +78,29 @@ def test_a_view_that_is_restored_compares_the_same_run_by_the_same_colors(window
     assert session.appearance.color_by == "role"
 
 
+def test_runs_that_a_session_shows_side_by_side_are_seen_from_where_they_were(
+    qtbot, make_window, make_iterate, add_run, known, tmp_path, saved_to, wait_for_comparison
+):
+    window = make_window(known.sequence)
+    session, camera = window.session, window.scene_view.camera
+    session.set_live(False)
+    for number, noise in enumerate((0.0, 0.02)):
+        add_run(
+            session, make_iterate(known, noise=noise, seed=number), Settings(rank=3 + number), noise=noise
+        )
+    window.display.refresh()
+    window.compare_controller.toggle()
+    session.set_compare_mode("side")
+    wait_for_comparison(session, window.display)
+    camera.move(camera.orbit.turned(40.0, 10.0), fitted=False)
+    seen, path = camera.orbit, saved_to(window, tmp_path / "side.nrsfm")
+    camera.move(camera.orbit.turned(40.0, 10.0))
+    with qtbot.waitSignal(window.session_saver.session_shown):
+        window.sequence_opening.open(path)
+    qtbot.waitUntil(lambda: window.compare_splitter.second.isVisible())
+    assert window.compare_splitter.second.camera.orbit == camera.orbit == seen
+
+
 def test_a_message_leaves_the_scale_of_the_colors_in_view_in_a_small_window(qtbot, window):
     window.resize(800, 600)
     window.session.change_appearance(color_by="error")
