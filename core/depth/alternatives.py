@@ -90,8 +90,6 @@ class Alternative(OneLine):
 
     kind: str  # "flatter", "deeper" or "mirrored"
     excess: float  # energy per frame above that of the solution
-    distance: float  # root mean square distance of its shapes from the solution's, relative to their size
-    points: int  # that both are of
     block: FrameBlock | None = None  # the frames that are mirrored; None of the others
     point: DepthPoint | None = None  # where it ended; None where it is of some of the points
 
@@ -117,12 +115,10 @@ class OwnEnd(OneLine):
 def find_alternatives(solution: OwnEnd, options: DepthOptions) -> Iterator[Alternative]:
     """Yield the flatter and the deeper shape, each of which takes tens of iterations."""
     problem, own = solution.problem, solution.point
-    frames, points = problem.shape
     for kind, scale in (("flatter", 1.0 / SCALE), ("deeper", SCALE)):
         scaled = replace(problem, extent=scale * problem.extent)
         other, energy = relax(scaled, scale_depths(own, scale), SCALED, options)
-        distance = point_distance(problem, other, own)
-        yield Alternative(kind, (energy - solution.energy) / frames, distance, points)
+        yield Alternative(kind, (energy - solution.energy) / len(other.depths))
 
 
 def find_mirrored(
@@ -164,11 +160,10 @@ def find_mirrored(
         _, lowest = yield from relaxing(problem, own, finest, options)
         for index, (block, other, _) in enumerate(ends):
             ends[index] = block, *(yield from relaxing(problem, other, finest, options))
-    points = problem.shape[1]
     found = [
-        Alternative("mirrored", (energy - lowest) / frames, distance, points, block, other)
+        Alternative("mirrored", (energy - lowest) / frames, block, other)
         for block, other, energy in ends
-        if (distance := point_distance(problem, other, point)) > SAME
+        if differs(problem, other, [point])
     ]
     return tuple(sorted(found, key=lambda each: each.excess))
 

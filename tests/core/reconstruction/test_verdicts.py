@@ -88,8 +88,8 @@ def test_a_mirrored_shape_can_be_mirrored_back(object_in_view):
 def test_frames_that_are_nearly_as_good_mirrored_are_named_unless_they_overlap(object_in_view):
     problem, point = object_in_view(frames=24, points=24)
     blocks = ((0.02, FrameBlock(8, 15)), (0.05, FrameBlock(10, 12)), (0.1, FrameBlock(20, 21)))
-    others = [Alternative("mirrored", excess, 0.3, 24, block, point) for excess, block in blocks]
-    others.append(Alternative("mirrored", 0.5, 0.3, 24, FrameBlock(2, 3), point))
+    others = [Alternative("mirrored", excess, block, point) for excess, block in blocks]
+    others.append(Alternative("mirrored", 0.5, FrameBlock(2, 3), point))
     run, single = find_verdicts(problem.anchored(point), point, others, (), None)
     assert run.frames == (8, 14) and run.action == "mirror"
     assert run.sentence == ("Frames 9-15 may be mirrored in depth: the mirror image fits about as well.")
