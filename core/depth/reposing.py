@@ -57,6 +57,7 @@ EVEN_CHANGES = 12.0  # times the median of these differences
 LEAST_CHANGE = 5.0  # degrees
 SLOWEST = 0.5  # degrees: a median below, of a camera that stands, counts as this
 AROUND = 5  # frames on either side
+FEWEST_TURNS = 4  # of which one is seen to be a jump
 UNEVEN = 2.0  # times its part of the changes of the turn: what a run of frames has that is posed anew
 SMOOTH_EPS = 0.01  # of the distribution of the trusted shapes, for such a run
 
@@ -148,7 +149,7 @@ def rotation_jumps(R: Floats) -> Floats:
     """Return the turn between frames over the median of those around it, (F - 1,), 0 where it is no jump."""
     turns, changes = _turns(R)
     ratios = np.zeros(len(turns))
-    if not len(changes):
+    if len(turns) < FEWEST_TURNS:
         return ratios
     beside = np.concatenate((changes[:1], changes, changes[-1:]))
     uneven = np.maximum(beside[1:], beside[:-1]) > EVEN_CHANGES * np.median(changes)

@@ -171,6 +171,8 @@ def test_a_turn_is_a_jump_at_fewer_degrees_where_the_camera_else_moves_evenly():
     turned[20:] += 15.0
     assert jumps(turned + 0.1 * noise) == [19]
     assert not jumps(turned + 4.0 * noise)
+    far = np.array([0.0, 5.0, 10.0, 80.0, 85.0])
+    assert jumps(far) == [2] and not jumps(far[:4])
 
 
 @pytest.mark.parametrize("affine", [False, True])

@@ -9,6 +9,7 @@ import pytest
 from core import (
     CameraModel,
     InputError,
+    Sequence,
     Settings,
     SolveStep,
     Status,
@@ -177,6 +178,14 @@ def test_what_has_no_depths_to_refine_keeps_its_bilinear_solution_and_a_verdict_
     assert last.status.finished and last.depth is None and not last.result().refined
     (verdict,) = last.verdicts
     assert verdict.sentence.startswith("The depths were not refined: there are 2 frames of 24 points; ")
+
+
+def test_what_an_orthogonal_camera_sees_without_any_motion_has_no_depths_to_refine():
+    moving = simulate("paper", frames=8, points=20, camera=CameraModel.ORTHOGONAL, noise=0.0, occlusion=0.0)
+    still = Sequence(np.repeat(moving.tracks[:1], 8, axis=0), moving.visible, moving.camera, "still")
+    result = reconstruct(still)
+    assert result.energy is None
+    assert any(sentence.endswith("has no extent in depth.") for sentence in result.verdicts)
 
 
 def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined):
