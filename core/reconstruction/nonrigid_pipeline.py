@@ -36,6 +36,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..cameras.calibration import spread
 from ..cameras.intrinsics import CONFIDENCE, IntrinsicsOrigin, assumed_intrinsics
 from ..cameras.rotations import RotationCandidate, rotation_candidates
 from ..data.hidden import hide_observations
@@ -43,6 +44,7 @@ from ..data.sequence import CameraModel, Sequence
 from ..depth import FocalProfile, profile_focal
 from ..foundation.phases import DEPTHS, Phase, PhaseKind
 from ..foundation.types import Floats
+from ..penalties import WeightedNuclearNorm
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem, Subset, subset, subset_levels
 from ..solvers.screening import Screening
@@ -79,6 +81,7 @@ RAISED_TOLERANCE = 1e-3  # of the run at rank K + 1, whose end is only a start
 COMPARISON_TOLERANCE = 1e-4  # of the runs that only compare rotations
 STARTING_TOLERANCE = 1e-2  # likewise, where the lowest of all are starts of a refinement, which compares more
 COMPARED = 12_000  # observations, about, that rotations are compared on
+STRONGEST = 0.25  # xi of a start of depths, over the sum of squares of the centered tracks
 SCREENED = 1_600  # observations, about, that starts take their first steps on
 
 
@@ -96,16 +99,28 @@ def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
 
 
 def _run_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
-    sequence, settings = hide_observations(sequence, settings.hide), _with_possible_rank(sequence, settings)
-    context = RunContext(sequence, settings, prepare(sequence, settings)).without_gross_outliers()
+    sequence = hide_observations(sequence, settings.hide)
+    tracks = prepare(sequence, settings)
+    settings = _with_possible_start(tracks, settings)
+    context = RunContext(sequence, settings, tracks).without_gross_outliers()
     others: dict[str, tuple[Subset, Factors]] = {}
     yield from with_refinement(context, _run_bilinear(context, others), others, thorough=True)
 
 
-def _with_possible_rank(sequence: Sequence, settings: Settings) -> Settings:
-    """Return the settings with the rank of the start of depths, which few frames limit."""
-    most = min(sequence.frame_count, 3 * sequence.point_count)
-    return settings.with_changes(rank=min(settings.rank, most)) if settings.objective == DEPTHS else settings
+def _with_possible_start(tracks: CalibratedTracks, settings: Settings) -> Settings:
+    """Return the settings with a start of depths that the tracks allow.
+
+    Few frames limit its rank, and a penalty that is stronger than few or small tracks shrinks it to zero.
+    """
+    if settings.objective != DEPTHS:
+        return settings
+    frames, points = tracks.visible.shape
+    settings = settings.with_changes(rank=min(settings.rank, frames, 3 * points))
+    penalty = settings.penalty
+    if isinstance(penalty, WeightedNuclearNorm):
+        strongest = STRONGEST * float(tracks.visible.sum()) * spread(tracks.tracks, tracks.visible) ** 2
+        settings = settings.with_changes(penalty=replace(penalty, xi=min(penalty.xi, strongest)))
+    return settings
 
 
 def _run_bilinear(context: RunContext, others: dict[str, tuple[Subset, Factors]]) -> Iterator[Iterate]:
@@ -147,17 +162,20 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Yield the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     old = start.best.problem
     assert isinstance(old, NonRigidProblem)  # `can_continue` compares the problems
-    settings = _with_possible_rank(sequence, settings)
     camera = settings.camera_of(sequence.camera)
-    if start.settings.hide == settings.hide:
+    same = start.settings.hide == settings.hide
+    if same:
         tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, camera, start.origin)
+    else:
+        visible = hide_observations(sequence, settings.hide)
+        tracks = calibrate_tracks(visible, start.intrinsics, camera, start.origin)
+    settings = _with_possible_start(tracks, settings)
+    if same:
         # What depends on neither eta nor the weights is shared: to change these costs less than a step.
         problem = old.with_eta(tracks.effective_eta(settings.eta)).with_penalty(
             settings.penalty, settings.rank
         )
     else:
-        visible = hide_observations(sequence, settings.hide)
-        tracks = calibrate_tracks(visible, start.intrinsics, camera, start.origin)
         problem = tracks.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
     context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
     if can_follow(start, settings):

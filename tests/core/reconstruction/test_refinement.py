@@ -188,6 +188,17 @@ def test_what_an_orthogonal_camera_sees_without_any_motion_has_no_depths_to_refi
     assert any(sentence.endswith("has no extent in depth.") for sentence in result.verdicts)
 
 
+def test_a_start_of_few_or_small_tracks_is_not_shrunk_to_zero_by_the_penalty():
+    few = simulate("articulated", frames=6, points=15, noise=0.3, occlusion=0.0)
+    first = {each: next(iterate(few, Settings(objective=each))) for each in (DEPTHS, WNN)}
+    assert 0 < first[DEPTHS].settings.penalty.xi < 0.2 and first[WNN].settings.penalty.xi == 0.5
+    assert first[DEPTHS].settings.rank == 6 == Settings().rank
+    *_, last = iterate(few, Settings(starts=1, rotations="truth"))
+    assert last.energy is not None and procrustes_mm(last.geometry.points, few.truth).mean < 3
+    near = simulate("articulated", frames=30, points=30, noise=0.0)
+    assert next(iterate(near)).settings == Settings()
+
+
 def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined):
     best, depths = plain[-1].best, refined[-1].depth.best
     problem = DepthProblem(best.problem.tracks, sequence.visible, affine=False)
