@@ -53,6 +53,7 @@ REFINED = {  # likewise
 }
 _REFINED_NEEDS = "a refined result needs the bilinear solution and the energy, all seven"
 LARGEST_NUMBER = 1e50
+_NUMBERED = np.s_[:, :2]  # columns of a history; its losses may be any number
 # Entries of `meta` that are used as they are: paths, values of settings, and code of several lines.
 EXACT = frozenset("source start video command python settings steps reading versions".split())
 
@@ -62,8 +63,8 @@ def log_loss(loss: float) -> float:
     return math.log10(loss) if loss > 0 else -math.inf
 
 
-def shaped(*shape: str | int, dtype: type = np.float64, finite: bool = False) -> dict[str, Any]:
-    """Return what a file holds of a field, `finite` without NaN; letters are sizes, as F of the frames."""
+def shaped(*shape: str | int, dtype: type = np.float64, finite: Any = np.s_[:0]) -> dict[str, Any]:
+    """Return what a file holds of a field, without NaN at `finite`; letters are sizes, as F of the frames."""
     return {"shape": shape, "dtype": dtype, "finite": finite}
 
 
@@ -132,30 +133,30 @@ class Result:
 
     tracks: Floats = field(metadata=shaped("F", 2, "P"))
     visible: Bools = field(metadata=shaped("F", "P", dtype=np.bool_))
-    rotations: Floats = field(metadata=shaped("F", 3, 3, finite=True))
-    translations: Floats = field(metadata=shaped("F", 3, finite=True))
-    B: Floats = field(metadata=shaped("F", "K", finite=True))
-    C: Floats = field(metadata=shaped("3P", "K", finite=True))
-    weights: Floats = field(metadata=shaped("K", finite=True))
-    eta: float = field(metadata=shaped(finite=True))
-    loss: float = field(metadata=shaped(finite=True))
-    history: Floats = field(metadata=shaped("N", 3))
-    intrinsics: Floats = field(metadata=shaped(3, 3, finite=True))
+    rotations: Floats = field(metadata=shaped("F", 3, 3, finite=...))
+    translations: Floats = field(metadata=shaped("F", 3, finite=...))
+    B: Floats = field(metadata=shaped("F", "K", finite=...))
+    C: Floats = field(metadata=shaped("3P", "K", finite=...))
+    weights: Floats = field(metadata=shaped("K", finite=...))
+    eta: float = field(metadata=shaped(finite=...))
+    loss: float = field(metadata=shaped(finite=...))
+    history: Floats = field(metadata=shaped("N", 3, finite=_NUMBERED))
+    intrinsics: Floats = field(metadata=shaped(3, 3, finite=...))
     camera: CameraModel
     truth: GroundTruth | None = None
     edges: Ints | None = field(default=None, metadata=shaped("E", 2, dtype=np.int64))
     faces: Ints | None = field(default=None, metadata=shaped("T", 3, dtype=np.int64))
     meta: dict[str, Any] = field(default_factory=dict)
-    cameras: Floats | None = field(default=None, metadata=shaped("F", 3, "R", finite=True))
-    homogeneous: Floats | None = field(default=None, metadata=shaped("R", "P", finite=True))
-    norm: float | None = field(default=None, metadata=shaped(finite=True))
-    bilinear_B: Floats | None = field(default=None, metadata=shaped("F", "R", finite=True))
-    bilinear_C: Floats | None = field(default=None, metadata=shaped("3P", "R", finite=True))
-    bilinear_weights: Floats | None = field(default=None, metadata=shaped("R", finite=True))
-    bilinear_rotations: Floats | None = field(default=None, metadata=shaped("F", 3, 3, finite=True))
-    bilinear_translations: Floats | None = field(default=None, metadata=shaped("F", 3, finite=True))
-    energy: float | None = field(default=None, metadata=shaped(finite=True))
-    energy_history: Floats | None = field(default=None, metadata=shaped("M", 3))
+    cameras: Floats | None = field(default=None, metadata=shaped("F", 3, "R", finite=...))
+    homogeneous: Floats | None = field(default=None, metadata=shaped("R", "P", finite=...))
+    norm: float | None = field(default=None, metadata=shaped(finite=...))
+    bilinear_B: Floats | None = field(default=None, metadata=shaped("F", "R", finite=...))
+    bilinear_C: Floats | None = field(default=None, metadata=shaped("3P", "R", finite=...))
+    bilinear_weights: Floats | None = field(default=None, metadata=shaped("R", finite=...))
+    bilinear_rotations: Floats | None = field(default=None, metadata=shaped("F", 3, 3, finite=...))
+    bilinear_translations: Floats | None = field(default=None, metadata=shaped("F", 3, finite=...))
+    energy: float | None = field(default=None, metadata=shaped(finite=...))
+    energy_history: Floats | None = field(default=None, metadata=shaped("M", 3, finite=_NUMBERED))
     std: Floats | None = field(default=None, metadata=shaped("F", 3, "P"))
     best_losses: Floats | None = field(default=None, metadata=shaped("N"))
     robust_weights: Floats | None = field(default=None, metadata=shaped("F", "P"))
@@ -506,9 +507,10 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
     if "norm" in arrays and not arrays["norm"] > 0:
         raise InputError(f"{path}: norm is {arrays['norm']}; accepted is a positive number")
     for name, entry in _ARRAYS.items():
-        bad = ~(np.abs(arrays.get(name, 0.0)) <= LARGEST_NUMBER)
-        if entry.metadata["finite"] and bad.any():
-            raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
+        held = arrays.get(name, np.zeros((0, 0)))[entry.metadata["finite"]]
+        bad = ~(np.abs(held) <= LARGEST_NUMBER)
+        if bad.any():
+            raise InputError(f"{path}: {name} holds {held[bad][0]}; accepted are finite numbers")
     seen = arrays["tracks"].transpose(0, 2, 1)[arrays["visible"].astype(bool)]
     bad = ~(np.abs(seen) <= LARGEST_COORDINATE)
     if bad.any():

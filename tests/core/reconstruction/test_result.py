@@ -163,6 +163,21 @@ def test_a_broken_file_is_refused_with_a_sentence(small_result, tmp_path, change
         core.load_result(path)
 
 
+@pytest.mark.parametrize("name", ["history", "energy_history"])
+@pytest.mark.parametrize(("column", "value"), [(0, np.inf), (1, np.nan), (2, np.inf)])
+def test_a_history_is_numbered_and_timed_and_its_losses_may_be_infinite(
+    refined_result, tmp_path, name, column, value
+):
+    history = getattr(refined_result, name).copy()
+    history[-1, column] = value
+    path = core.save_result(replace(refined_result, **{name: history}), tmp_path / "result.npz")
+    if column == 2:
+        assert np.array_equal(getattr(core.load_result(path), name), history)
+    else:
+        with pytest.raises(core.InputError, match=rf"{name} holds {value}; accepted are finite numbers"):
+            core.load_result(path)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
