@@ -120,16 +120,21 @@ def run(args: argparse.Namespace) -> int:
     _warn_of_pixels(sequence, steps[0].settings)
     iterates, said = _iterates(args, steps, sequence), _objectives(args, steps)
     last: Iterate | None = None
-    interrupted = False
+    interrupted, refusal = False, ""
     try:
-        with ProgressLine(sys.stderr, shown=not args.quiet) as line:
-            for each in iterates:
-                if last is None and not args.quiet:
-                    said += [each.origin.remark] if each.origin is not None and each.origin.remark else []
-                    print_lines(*(f"nrsfm solve: {sentence}" for sentence in said), stream=sys.stderr)
-                last = each
-                line.show(partial(progress_text, each))
-                check_stopped()
+        try:
+            with ProgressLine(sys.stderr, shown=not args.quiet) as line:
+                for each in iterates:
+                    if last is None and not args.quiet:
+                        said += [each.origin.remark] if each.origin is not None and each.origin.remark else []
+                        print_lines(*(f"nrsfm solve: {sentence}" for sentence in said), stream=sys.stderr)
+                    last = each
+                    line.show(partial(progress_text, each))
+                    check_stopped()
+        except InputError as error:
+            if last is None:
+                raise
+            refusal = str(error)
         assert last is not None  # a run yields at least where it begins
         result, written = _keep(args, sequence, last, inputs)
     except KeyboardInterrupt:  # the first signal, also one that arrives while the result is being written
@@ -144,6 +149,8 @@ def run(args: argparse.Namespace) -> int:
         print(as_json(summary))
     elif not args.quiet:
         print_lines(*as_lines(summary))
+    if refusal:
+        raise InputError(f"{refusal}; the best so far is in {', '.join(written)}")
     if interrupted:
         if last.settings.objective == DEPTHS and result.energy is None:
             written = [*written, "from before the depths were refined"]

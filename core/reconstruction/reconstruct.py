@@ -22,7 +22,7 @@ from ..solvers.solver import Algorithm, Snapshot, State, single_threaded
 from ..solvers.solver import iterate as iterate_problem
 from . import low_rank_pipeline, nonrigid_pipeline
 from .orientation import parse_upright
-from .progress import HistoryEntry, Iterate, count_on
+from .progress import BILINEAR_START, HistoryEntry, Iterate, count_on
 from .provenance import Provenance, SolveStep
 from .result import Result
 from .scale import parse_scale
@@ -243,13 +243,9 @@ def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | N
     for step in steps:
         iterates = islice(iterate_sequence(sequence, step.settings, start=start), step.iterates)
         for each in count_on(iterates, last):
-            start = last = _end_of(each, step.end) if each.status.finished and step.end > 1 else each
+            others = each.alternatives.items() if each.status.finished and step.end > 1 else ()
+            ends = [each, *(end for name, end in others if name != BILINEAR_START)]
+            start = last = (ends[step.end - 1 :] or ends)[0]
             yield last
-
-
-def _end_of(last: Iterate, number: int) -> Iterate:
-    """Return another end of the refinement of a finished run, 2 or more."""
-    ends = {name.partition(":")[0]: each for name, each in last.alternatives.items()}
-    if f"end {number}" not in ends:
-        raise InputError(f"the refinement has no end {number}; accepted are 1 to {max(len(ends), 1)}")
-    return ends[f"end {number}"]
+        if step.end > len(ends):  # after the lowest one, which is not lost
+            raise InputError(f"the refinement has no end {step.end}; accepted are 1 to {len(ends)}")

@@ -49,6 +49,15 @@ def test_what_was_stopped_before_its_depths_says_so(tracks, tmp_path, monkeypatc
     assert capsys.readouterr().err.endswith(f"is in {path}, from before the depths were refined\n")
 
 
+def test_an_end_that_is_not_there_is_refused_and_the_lowest_one_is_written(solved, tracks, tmp_path, capsys):
+    path = tmp_path / "a.npz"
+    assert main(["solve", tracks, *QUICK, "--end", "500", "-o", str(path)]) == 2
+    said = f"the refinement has no end 500; accepted are 1 to 1; the best so far is in {path}\n"
+    assert capsys.readouterr().err.endswith(said)
+    kept = load_result(path)
+    assert kept.loss == load_result(solved).loss and kept.meta["status"] == "converged"
+
+
 def test_a_signal_while_the_end_is_being_written_loses_nothing(tracks, tmp_path, monkeypatch, capsys):
     replace, sent = os.replace, []
 
