@@ -170,6 +170,12 @@ def refused(where: str, value: Any, accepted: str) -> InputError:
     return InputError(f"{where or 'it'} is {found}; accepted is {accepted}")
 
 
+def check_kind(where: str, value: Any, kind: Any, accepted: str) -> None:
+    """Refuse what an argument is where it is of another kind."""
+    if not isinstance(value, kind):
+        raise refused(where, value, accepted)
+
+
 def _place(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 

@@ -63,8 +63,6 @@ def penalty_name(penalty: Penalty) -> str:
     for name, known in PENALTIES.items():
         if kind is known:
             return name
-    if isinstance(penalty, type) or not callable(getattr(penalty, "weights", None)):
-        raise InputError(f"penalty is {penalty!r}; accepted is a penalty such as WeightedNuclearNorm(5e-3)")
     raise InputError(
         f"the penalty {kind.__name__} is not in PENALTIES; PENALTIES['name'] = {kind.__name__} registers it"
     )
@@ -73,6 +71,9 @@ def penalty_name(penalty: Penalty) -> str:
 def penalty_named(penalty: Penalty | str) -> Penalty:
     """Return a penalty that is given by its key in `PENALTIES`, with its default parameters, or as it is."""
     if not isinstance(penalty, str):
+        if isinstance(penalty, type) or not callable(getattr(penalty, "weights", None)):
+            accepted = "accepted is a penalty such as WeightedNuclearNorm(5e-3)"
+            raise InputError(f"penalty is {penalty!r}; {accepted}")
         return penalty
     if penalty not in PENALTIES:
         raise InputError(f"penalty is {penalty!r}; accepted are {', '.join(PENALTIES)}, or a penalty")

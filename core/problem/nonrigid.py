@@ -36,7 +36,7 @@ from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
 from ..foundation.representation import OneLine
 from ..foundation.types import Bools, Floats, Ints, read_only
-from ..penalties import ExplicitWeights, Penalty, SpectralPenalty, checked_weights, is_spectral
+from ..penalties import ExplicitWeights, Penalty, SpectralPenalty, checked_weights, is_spectral, penalty_named
 from .closed_form import closed_form_cut, reference_singular_values
 from .data_term import DataTerm, data_term
 from .factors import Factors, balance, center, penalty
@@ -59,7 +59,7 @@ def checked_tracks(tracks: Floats, visible: Bools) -> tuple[Floats, Bools]:
     An array that is so already is returned, so that problems share it.
     """
     visible = read_only(visible, np.bool_)
-    tracks = np.asarray(tracks, dtype=float)
+    tracks = np.asarray(tracks)
     if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
         raise InputError(
             f"tracks have shape {tracks.shape}, visible {visible.shape}; accepted are (F, 2, P), (F, P)"
@@ -100,7 +100,7 @@ class Problem(ABC):
         tail: Floats | None = None,
         spectral: SpectralPenalty | None = None,
         *,
-        penalty: Penalty | None = None,
+        penalty: Penalty | str | None = None,
         rank: int | None = None,
     ) -> None:
         if (weights is None) == (penalty is None) or (penalty is None) != (rank is None):
@@ -237,9 +237,9 @@ class Problem(ABC):
         other.__dict__.update(values)
         return other
 
-    def with_penalty(self, penalty: Penalty, rank: int | None = None) -> Self:
+    def with_penalty(self, penalty: Penalty | str, rank: int | None = None) -> Self:
         """Return the same problem under a penalty whose weights may refer to its closed form."""
-        rank = self.rank if rank is None else rank
+        penalty, rank = penalty_named(penalty), self.rank if rank is None else rank
         if isinstance(penalty, ExplicitWeights):  # beyond those given the last one counts
             return self.with_weights(penalty.weights(rank, np.ones(1)))
         reference = self.reference
@@ -314,7 +314,7 @@ class NonRigidProblem(Problem):
         the penalty as the methods use it: (K,) non-decreasing weights, those of the other singular values
         where these are weighed, too, and f where it is not linear; in their place
     penalty, rank
-        a penalty as a user gives it, and K.
+        a penalty as a user gives it, or its name, and K.
 
     Raises
     ------
@@ -349,7 +349,7 @@ class NonRigidProblem(Problem):
         tail: Floats | None = None,
         spectral: SpectralPenalty | None = None,
         *,
-        penalty: Penalty | None = None,
+        penalty: Penalty | str | None = None,
         rank: int | None = None,
     ) -> None:
         object.__setattr__(self, "rotations", rotations)  # the closed form, and so the weights, need them

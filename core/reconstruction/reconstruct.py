@@ -16,9 +16,10 @@ from numpy.linalg import LinAlgError
 
 from ..data.sequence import Sequence
 from ..foundation.exceptions import InputError, names_file
+from ..foundation.records import check_kind
 from ..problem.factors import Factors
 from ..problem.nonrigid import Problem
-from ..solvers.solver import Algorithm, Snapshot, State, single_threaded
+from ..solvers.solver import Algorithm, IterativeMethod, Snapshot, State, single_threaded
 from ..solvers.solver import iterate as iterate_problem
 from . import low_rank_pipeline, nonrigid_pipeline
 from .orientation import parse_upright
@@ -144,7 +145,11 @@ def iterate(
                 f"{given} given with a problem; accepted are an algorithm such as VariableProjection() and a "
                 "start, because the problem has its rank, penalty and eta"
             )
+        check_kind("settings", settings, IterativeMethod, "an algorithm such as VariableProjection()")
+        check_kind("start", start, Factors | Snapshot | None, "factors or a snapshot")
         return iterate_problem(sequence, settings, sequence.closed_form() if start is None else start)
+    check_kind("sequence", sequence, Sequence, "a Sequence, of read_sequence(path) or Sequence(tracks)")
+    check_kind("start", start, Iterate | None, "an Iterate, of load_start(path, sequence) or iterate")
     if steps is not None:
         if settings is not None or changes:
             raise InputError("settings and steps are both given; the settings of a step are its own")
@@ -221,9 +226,11 @@ def replay(
     sequence: Sequence, steps: Collection[SolveStep], *, start: Iterate | None = None
 ) -> Iterator[Iterate]:
     """Yield the iterates of all steps, counted through; each step continues from the end of that before."""
+    check_kind("steps", steps, Collection, "a list of SolveStep(settings)")
     if not steps:
         raise InputError("there is no step; a reconstruction needs at least one")
     for number, step in enumerate(steps, start=1):
+        check_kind(f"step {number}", step, SolveStep, "a SolveStep(settings)")
         if step.iterates is not None and step.iterates < 1:
             raise InputError(
                 f"step {number} has {step.iterates} iterates; accepted is at least 1, or to the end"

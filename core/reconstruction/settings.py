@@ -25,6 +25,7 @@ from ..foundation.parameters import (
     with_parameters,
 )
 from ..foundation.phases import DEPTHS, WNN
+from ..foundation.records import check_kind, refused
 from ..foundation.representation import OneLine
 from ..foundation.types import Floats
 from ..penalties import (
@@ -305,6 +306,8 @@ class Settings(OneLine):
     )
 
     def __post_init__(self) -> None:
+        for name, (kind, accepted) in _KINDS.items():
+            check_kind(name, getattr(self, name), kind, accepted)
         if self.problem not in PROBLEMS:
             raise InputError(f"problem is {self.problem!r}; accepted are {', '.join(PROBLEMS)}")
         if self.method not in METHODS:
@@ -443,6 +446,15 @@ _FORMS: dict[str, Callable[[str], str | None]] = {
 }
 
 
+# What is neither a number nor one word of a few.
+_KINDS: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(("problem", "method", *_FORMS), (str | None, "a text")),
+    "rotations": (str | Path, f"an .npz file with R (F, 3, 3), or one of {', '.join(ROTATION_SOURCES)}"),
+    "options": (tuple | list | Mapping, "names and values"),
+    "mode_weights": (tuple | list | np.ndarray, "numbers"),
+}
+
+
 def _checked_intrinsics(intrinsics: Collection[float]) -> tuple[float, float, float, float]:
     """Return the four numbers of K; `core.cameras` checks their range when the tracks are calibrated."""
     try:
@@ -527,8 +539,8 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
         settings = changes.pop("preset")
     if isinstance(settings, Settings):
         return settings.with_changes(**changes)
-    if settings is not None and settings not in PRESETS:
-        raise InputError(f"preset is {settings!r}; accepted are {', '.join(PRESETS)}")
+    if settings is not None and (not isinstance(settings, str) or settings not in PRESETS):
+        raise refused("settings", settings, f"Settings(...), or a preset: {', '.join(PRESETS)}")
     preset = Settings() if settings is None else PRESETS[settings]
     if settings is None:
         changes.setdefault("objective", chosen_objective(changes))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import threadpoolctl
 
@@ -49,6 +49,7 @@ class Status(Enum):
         return self is not Status.RUNNING
 
 
+@runtime_checkable
 class IterativeMethod(Protocol[ProblemT, StartT, State]):
     """What `iterate` needs of a method that minimizes a problem from a start: a state, and steps."""
 

@@ -31,12 +31,21 @@ def test_weights_that_change_the_problem_are_refused_with_the_reason(simulated, 
             ("visible", np.ones(shape, bool), r"accepted are \(F, 2, P\), \(F, P\)")
             for shape in ((10, 13), (9, 14), (14, 10), (10,))
         ),
+        ("tracks", np.zeros((10, 2, 14), complex), "an array holds complex128 numbers"),
         ("rotations", np.eye(3) * np.where(np.arange(10) == 3, 1.01, 1.0)[:, None, None], "frame 3"),
     ],
 )
 def test_what_makes_no_problem_is_refused(simulated, name, value, sentence):
     with pytest.raises(InputError, match=sentence):
         replace(simulated()[0], **{name: value})
+
+
+def test_a_penalty_is_given_as_a_value_or_by_its_name(simulated):
+    problem, _ = simulated()
+    named = problem.with_penalty("wnn", 3)
+    assert named.same_objective(problem.with_penalty(WeightedNuclearNorm(), 3)) and named.rank == 3
+    with pytest.raises(InputError, match="penalty is 'wn'; accepted are wnn, nn,"):
+        problem.with_penalty("wn", 3)
 
 
 def test_a_rank_above_the_size_of_the_matrix_is_refused(simulated):

@@ -39,6 +39,33 @@ def iterates(sequence):
     return list(iterate(sequence, QUICK))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("sequence", "sample:balloon/circle", "sequence is 'sample:balloon.*; accepted is a Sequence, of"),
+        ("sequence", np.zeros((16, 2, 24)), r"sequence is array\(.*; accepted is a Sequence, of"),
+        ("start", "a.npz", r"start is 'a.npz'; accepted is an Iterate, of load_start\(path, sequence\)"),
+        ("settings", {"rank": 2}, r"settings is {'rank': 2}; accepted is Settings\(...\), or a preset: "),
+        ("rotations", np.zeros((16, 3, 3)), r"rotations is array\(.*; accepted is an .npz file with R "),
+        ("steps", QUICK, r"steps is Settings\(.*; accepted is a list of SolveStep"),
+        ("steps", [QUICK], r"step 1 is Settings\(.*; accepted is a SolveStep"),
+    ],
+)
+def test_an_argument_of_another_kind_is_refused_in_a_sentence(sequence, name, value, sentence):
+    for function in (iterate, reconstruct):
+        with pytest.raises(InputError, match=sentence):
+            function(**{"sequence": sequence} | {name: value})
+
+
+def test_a_result_in_place_of_an_iterate_and_what_is_no_method_are_refused(sequence, iterates):
+    with pytest.raises(InputError, match=r"start is Result\(.*; accepted is an Iterate, of load_start"):
+        reconstruct(sequence, start=iterates[-1].result())
+    with pytest.raises(InputError, match=r"settings is Settings\(.*; accepted is an algorithm such as"):
+        iterate(iterates[-1].best.problem, QUICK)
+    with pytest.raises(InputError, match=r"start is Iterate.*; accepted is factors or a snapshot"):
+        iterate(iterates[-1].best.problem, VariableProjection(), iterates[-1])
+
+
 def test_a_stopped_run_keeps_its_best(sequence):
     first = list(islice(iterate(sequence, QUICK), 5))
     result = finish(sequence, QUICK, first[-1], [u.record for u in first])

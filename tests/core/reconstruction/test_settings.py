@@ -82,6 +82,10 @@ def test_numbers_are_kept_as_numbers_of_python():
         ({"smallest_movement": 2}, "smallest_movement is 2; accepted is a number above 0 and at most 1"),
         ({"mode_weights": (2, 1)}, f"the weights of the modes are 2, 1; {ACCEPTED}"),
         ({"mode_weights": ()}, f"the weights of the modes are none; {ACCEPTED}"),
+        ({"hide": 5}, "hide is 5; accepted is a text"),
+        ({"problem": ["lowrank"]}, "problem is ['lowrank']; accepted is a text"),
+        ({"options": "ab"}, "options is 'ab'; accepted is names and values"),
+        ({"mode_weights": 1.0}, "mode_weights is 1.0; accepted is numbers"),
         *(
             (
                 {"intrinsics": intrinsics},
@@ -201,7 +205,7 @@ def test_weights_of_modes_by_a_penalty_end_at_the_smallest_movement_that_counts(
     [
         ("rnak", "there is no setting 'rnak'; the nearest is 'rank'"),
         ("penalty", "penalty is 1; accepted is a penalty such as WeightedNuclearNorm"),
-        ("preset", "preset is 1; accepted are recommended, bilinear, paper, lowrank"),
+        ("preset", r"settings is 1; accepted is Settings\(...\), or a preset: recommended, bilinear, paper"),
         ("zzz", "there is no setting 'zzz'; accepted are problem, method"),
     ],
 )
