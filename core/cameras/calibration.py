@@ -26,6 +26,7 @@ import numpy as np
 from ..data.sequence import LARGEST_COORDINATE, CameraModel, Observations, checked_intrinsics
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import cross_matrix, levenberg_marquardt, rotation_from_vector, rq
+from ..foundation.parameters import chosen_of
 from ..foundation.types import Bools, Floats, read_only
 from ..io.files.contents import is_zip, load_arrays, parse_matrix, read_bytes
 from ..io.files.variables import describe
@@ -34,7 +35,7 @@ SAME = 1e-12  # spread of points that coincide, relative to their coordinates
 ORTHOGONAL_SPREAD = 0.25  # root mean square distance of calibrated tracks from their frame's mean
 
 
-def calibrate(observations: Observations, intrinsics: Floats, camera: CameraModel) -> Floats:
+def calibrate(observations: Observations, intrinsics: Floats, camera: CameraModel | str) -> Floats:
     """Return the calibrated tracks, (F, 2, P); hidden entries without a value stay NaN.
 
     Parameters
@@ -44,7 +45,7 @@ def calibrate(observations: Observations, intrinsics: Floats, camera: CameraMode
     intrinsics
         (3, 3) K.
     camera
-        the camera model; K of an orthogonal camera has no skew.
+        the camera model, or its name; K of an orthogonal camera has no skew.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def calibrate(observations: Observations, intrinsics: Floats, camera: CameraMode
     Raises
     ------
     InputError
-        where K is not an upper triangular matrix with positive focal lengths.
+        where K is not an upper triangular matrix with positive focal lengths, or there is no such camera.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def calibrate(observations: Observations, intrinsics: Floats, camera: CameraMode
     (12, 2, 20)
     """
     K = checked_intrinsics(intrinsics)
-    if camera is CameraModel.ORTHOGONAL and K[0, 1] != 0:
+    if chosen_of(CameraModel, "camera", camera) is CameraModel.ORTHOGONAL and K[0, 1] != 0:
         raise InputError(f"K of an orthogonal camera has skew {K[0, 1]:g}; accepted is 0")
     with np.errstate(over="ignore"):
         calibrated = from_pixels(observations.tracks, K)

@@ -159,7 +159,7 @@ class GroundTruth:
     @classmethod
     def of_all_frames(cls, points: npt.ArrayLike) -> GroundTruth:
         """Return the truth (F, 3, P) of every frame; its reference is the frame with most known points."""
-        shapes = np.asarray(points, dtype=np.float64)
+        shapes = read_only(points)
         known = np.isfinite(shapes).all(axis=1).sum(axis=1)
         return cls(np.arange(len(shapes)), shapes, int(known.argmax()))
 
@@ -255,7 +255,7 @@ class Sequence:
     reading: Mapping[str, str | int | float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        tracks = np.asarray(self.tracks, dtype=np.float64)
+        tracks = read_only(self.tracks)
         finite = self.visible is WHERE_FINITE and tracks.ndim == 3
         visible: Bools = np.asarray(np.isfinite(tracks).all(axis=1)) if finite else self.visible
         object.__setattr__(self, "camera", chosen_of(CameraModel, "camera", self.camera))

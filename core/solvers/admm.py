@@ -103,7 +103,7 @@ class ADMM(CheckedParameters, MatrixMethod[ADMMState]):
     """
 
     tolerance: float = parameter(1e-6, "Largest primal and dual residual, relative, at the end.")
-    max_iterations: int = parameter(3000, ITERATIONS, integer=True)
+    max_iterations: int = parameter(3000, ITERATIONS, integer=True, least=1)
     rho: float = parameter(
         0.01, "ADMM's first penalty parameter, relative to curvatures of about 1.", open_below=True
     )

@@ -86,7 +86,7 @@ class AGD(CheckedParameters, MatrixMethod[AGDState]):
     """
 
     tolerance: float = parameter(1e-8, "Length of a step over |x| at or below which it has converged.")
-    max_iterations: int = parameter(10_000, ITERATIONS, integer=True)
+    max_iterations: int = parameter(10_000, ITERATIONS, integer=True, least=1)
     acceptance: str = parameter(
         "monotone", "Whether the objective may rise for a while.", choices=("monotone", "nonmonotone")
     )

@@ -62,7 +62,7 @@ class AlgorithmOne(CheckedParameters, Algorithm[AlgorithmOneState]):
     """
 
     tolerance: float = parameter(1e-14, PREDICTED)
-    max_iterations: int = parameter(500, ITERATIONS, integer=True)
+    max_iterations: int = parameter(500, ITERATIONS, integer=True, least=1)
     damping: float = parameter(1.0, FIRST_DAMPING, open_below=True)
     alpha: float = parameter(
         2.0, "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True

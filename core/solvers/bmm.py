@@ -76,7 +76,7 @@ class BMM(CheckedParameters, Algorithm[BMMState]):
     on_matrix = True
 
     tolerance: float = parameter(1e-6, "Relative step at which the next, smaller mu begins.")
-    max_iterations: int = parameter(5000, ITERATIONS, integer=True)
+    max_iterations: int = parameter(5000, ITERATIONS, integer=True, least=1)
     tau: float = parameter(0.2, "Step of the fixed-point iteration.", most=1.0, open_below=True)
     mu: float = parameter(4.0, "The first one, in units of the tracks.")
     shrinkage: float = parameter(0.25, "Of mu, from one to the next.", most=0.9, open_below=True)
@@ -153,7 +153,7 @@ class RBMM(CheckedParameters, MatrixMethod[RBMMState]):
     """
 
     tolerance: float = parameter(1e-8, "|X - Z| / |X| at which both copies are one.")
-    max_iterations: int = parameter(1000, ITERATIONS, integer=True)
+    max_iterations: int = parameter(1000, ITERATIONS, integer=True, least=1)
     rho: float = parameter(1e-5, "Small against the weights over the singular values.", open_below=True)
     growth: float = parameter(1.1, "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)
 

@@ -63,7 +63,7 @@ class IRNN(CheckedParameters, MatrixMethod[IRNNState]):
     """
 
     tolerance: float = parameter(1e-8, "Relative step |X_k+1 - X_k| / |X_k| at which it has converged.")
-    max_iterations: int = parameter(10_000, ITERATIONS, integer=True)
+    max_iterations: int = parameter(10_000, ITERATIONS, integer=True, least=1)
     margin: float = parameter(1.01, "Curvature of the model over that of the data term.", least=1.0)
 
     def init(self, problem: Problem, start: Factors) -> IRNNState:

@@ -98,7 +98,7 @@ class LevenbergMarquardt(CheckedParameters, Algorithm[LevenbergMarquardtState]):
     linear_only = True
 
     tolerance: float = parameter(1e-14, PREDICTED)
-    max_iterations: int = parameter(500, ITERATIONS, integer=True)
+    max_iterations: int = parameter(500, ITERATIONS, integer=True, least=1)
     damping: float = parameter(1e-3, FIRST_DAMPING, open_below=True)
 
     def init(self, problem: Problem, start: Factors) -> LevenbergMarquardtState:

@@ -120,12 +120,13 @@ class VariableProjection(CheckedParameters, Algorithm[VariableProjectionState]):
     linear_only = True
 
     tolerance: float = parameter(1e-14, PREDICTED)
-    max_iterations: int = parameter(500, ITERATIONS, integer=True)
+    max_iterations: int = parameter(500, ITERATIONS, integer=True, least=1)
     damping: float = parameter(1e-3, FIRST_DAMPING, open_below=True)
     most_products: int = parameter(
         MOST_PRODUCTS,
         "Products with the Hessian in one step; fewer make more and shorter steps.",
         integer=True,
+        least=1,
     )
     complete_start: bool = field(
         default=False, metadata={"tip": "Whether the start's C belongs to its B and s, as after a step."}

@@ -121,6 +121,11 @@ def test_calibrated_tracks_are_viewing_rays(skew):
     np.testing.assert_allclose(calibrated[f, :, p], ray[:2] / ray[2], rtol=1e-12)
     assert np.isnan(calibrated[np.repeat(~given.visible[:, None, :], 2, axis=1)]).all()
     np.testing.assert_allclose(to_pixels(calibrated, camera), given.tracks, rtol=1e-12)
+    with pytest.raises(InputError, match="camera is 'fisheye'; accepted are perspective, orthogonal"):
+        calibrate(given, camera, "fisheye")
+    if skew:
+        with pytest.raises(InputError, match="K of an orthogonal camera has skew 20; accepted is 0"):
+            calibrate(given, camera, "orthogonal")
 
 
 def test_points_at_depth_zero_project_to_nan():

@@ -43,6 +43,13 @@ def test_tracks_with_coordinates_last_are_refused_with_a_way_out(tracks):
         Sequence(tracks.reshape(8, 6))
 
 
+def test_complex_numbers_are_refused(tracks):
+    with pytest.raises(InputError, match="an array holds complex128 numbers; accepted are real ones"):
+        Sequence(tracks + 1j)
+    with pytest.raises(InputError, match="an array holds complex128 numbers; accepted are real ones"):
+        GroundTruth.of_all_frames(np.zeros((4, 3, 6), complex))
+
+
 def test_truth_of_all_frames_refers_to_the_frame_with_most_known_points():
     points = np.random.default_rng(0).normal(size=(4, 3, 6))
     points[[0, 1, 3], :, 2] = np.nan

@@ -54,6 +54,13 @@ def posed_for(posed):
     return make
 
 
+@every
+def test_a_method_takes_at_least_one_step(name):
+    method = METHODS[name][0]
+    with pytest.raises(InputError, match="max_iterations is 0; accepted is a whole number of at least 1"):
+        replace(getattr(method, "inner", method), max_iterations=0)
+
+
 @pytest.mark.parametrize(
     ("method", "given"),
     [(ADMM, {"relaxation": 3.0}), (AGD, {"restart": "never"}), (BMM, {"tau": 0}), (IRNN, {"tolerance": -1})],
