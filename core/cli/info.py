@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     print(f"\n{len(rows)} sequence{'s' * (len(rows) != 1)} of {objects} object{'s' * (objects != 1)}")
     for entry in entries:
         if entry.problem:
-            print_lines(f"cannot be read: {entry.problem}")
+            print_lines(f"left out: {entry.problem}")
     if contents is not None:
         print_lines("", *_lines(contents))
 

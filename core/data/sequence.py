@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -400,9 +401,9 @@ def check_rotations(R: Floats, name: str, most: float = NOT_A_ROTATION) -> None:
         )
 
 
-def _checked_size(size: Iterable[int], name: str) -> tuple[int, int]:
-    numbers = tuple(size)
-    if len(numbers) != 2 or any(number != int(number) or number < 1 for number in numbers):
+def _checked_size(size: object, name: str) -> tuple[int, int]:
+    numbers = tuple(size) if isinstance(size, Iterable) else (size,)
+    if len(numbers) != 2 or any(not isinstance(n, Real) or n % 1 != 0 or n < 1 for n in numbers):
         raise InputError(
             f"image_size of {name!r} is {numbers}; accepted are width and height in whole pixels"
         )

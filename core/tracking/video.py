@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ..foundation import InputError, Pixels, asset_folder, needs
+from ..foundation import InputError, Pixels, needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
 from ..io.files.contents import check_file
-from ..io.readers.challenge import PREFIX
+from ..io.readers.challenge import PREFIX, bundled_videos
 from .decoding import PIXEL, VideoServer, is_video_file
 
 SHARED = Path("/dev/shm")  # where Linux has the memory that processes share; small in containers
@@ -143,21 +143,16 @@ class Video:
 
 
 def sample_videos() -> tuple[str, ...]:
-    """Return the names of the bundled videos: short ones of a sheet that deforms, drawn by this project.
-
-    `tests/rendering.py` has what `sheet.mp4` was drawn from: its true shapes and cameras.
-    """
-    folder = asset_folder("videos")
-    return () if folder is None else tuple(sorted(path.stem for path in folder.glob("*.mp4")))
+    """Return the names of the bundled videos."""
+    return tuple(bundled_videos())
 
 
 def video_path(path: Path) -> Path:
     """Return the file of "sample:NAME", and any other path as it is."""
-    name = path.as_posix()
+    name, videos = path.as_posix(), bundled_videos()
     if not name.startswith(PREFIX):
         return path
-    names, folder = sample_videos(), asset_folder("videos")
-    if folder is None or name.removeprefix(PREFIX) not in names:
-        there = ", ".join(PREFIX + each for each in names) or "none installed"
+    if name.removeprefix(PREFIX) not in videos:
+        there = ", ".join(PREFIX + each for each in videos) or "none installed"
         raise InputError(f"there is no video {name!r}; there are {there}")
-    return folder / f"{name.removeprefix(PREFIX)}.mp4"
+    return videos[name.removeprefix(PREFIX)]

@@ -195,20 +195,29 @@ def sample_name(path: Path) -> str | None:
 
 
 def resolve(path: Path) -> Path:
-    """Return the file of "sample:NAME", the folder of "sample:OBJECT" or "sample:", or the path as it is."""
+    """Return what "sample:NAME" is, or "sample:OBJECT", a folder, or a video; or the path as it is."""
     name = path.as_posix()
     if not name.startswith(PREFIX):
         return path
-    folders: dict[str, Path | None] = {item.root.name: item.root for item in bundled_files()}
-    folders[""] = asset_folder("samples")
+    places: dict[str, Path | None] = {item.root.name: item.root for item in bundled_files()}
+    places |= bundled_videos() | {"": asset_folder("samples")}
     name = name.removeprefix(PREFIX)
-    return folders.get(name) or sample_path(name)
+    return places.get(name) or sample_path(name)
 
 
 def bundled_files() -> tuple[ChallengeFile, ...]:
     """Return the bundled sequences, objects by name, perspective before orthogonal; none where none are."""
     folder = asset_folder("samples")
     return () if folder is None else find(folder)
+
+
+def bundled_videos() -> dict[str, Path]:
+    """Return the bundled videos by name: short ones of a sheet that deforms, drawn by this project.
+
+    `tests/rendering.py` has what `sheet.mp4` was drawn from: its true shapes and cameras.
+    """
+    folder = asset_folder("videos")
+    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.mp4"))}
 
 
 # -- what is in the files ------------------------------------------------------------------------------------

@@ -66,7 +66,13 @@ def test_info_continues_after_a_broken_file_and_prints_the_problem(written, caps
     assert main(["info", str(written)]) == 0
     out = capsys.readouterr().out
     assert "3 sequences of 2 objects" in out
-    assert "cannot be read: " in out and "zigzag.txt: the file is empty" in out
+    assert "left out: " in out and "zigzag.txt: the file is empty" in out
+
+
+@pytest.mark.parametrize("words", [["info"], ["solve", "-o", "a.npz"]])
+def test_the_bundled_video_is_said_to_be_one(words, capsys):
+    assert main([words[0], "sample:sheet", *words[1:]]) == 2
+    assert "sheet.mp4: is a video; `nrsfm track`, or File > Track a video..., " in capsys.readouterr().err
 
 
 def test_formats_prints_the_page_or_that_it_is_not_installed(capsys, monkeypatch):

@@ -497,6 +497,12 @@ def test_the_deviation_of_a_mean_has_its_decimals(swept):
     assert [cell.text for cell in found.rows[0]] == ["(2.00 ± 0.03)e-7", "150 ± 12"]
 
 
+def test_the_table_of_a_sweep_is_said_to_be_one_where_sequences_are_listed(swept, capsys):
+    assert main(["info", str(swept)]) == 2
+    said = "table.csv: is the table of a sweep, not a sequence; `nrsfm sweep DIR --table NUMBER` reads it\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
 def test_csv_and_parquet_hold_all_rows(swept):
     sweep = read_sweep(swept)
     with (swept / "table.csv").open(newline="") as stream:

@@ -371,6 +371,7 @@ def read_isometric(variables: Variables, path: Path, options: ReadingOptions) ->
         producer="isometric NRSfM",
         provenance=note,
         roles={owner: "tracks"} | ({} if in_scene or truth is None else {"Pgth": "truth"}) | known,
+        reading={"visible": "v"} if known else {},
     )
 
 

@@ -231,7 +231,7 @@ def write_tracks(
         if size is not None and seen.any() and 0 <= places[seen].min() <= places[seen].max() <= 1:
             raise InputError(
                 f"tracks lie between {places[seen].min():.3g} and {places[seen].max():.3g}; accepted are "
-                f"pixels: tracks * {tuple(size)} where they are relative to the picture"
+                f"pixels: tracks * {size} where they are relative to the picture"
             )
         parts = without_unseen(
             Parts(

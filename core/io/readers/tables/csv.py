@@ -50,6 +50,7 @@ SYNONYMS = {
     "confidence conf score",
     "individual": "individual individuals animal person personid subject instance",
 }
+_OF_A_SWEEP = frozenset(("object", "camera", "path", "sequence", "key"))  # columns of its table
 _HIDDEN = ("occluded", "isoccluded", "hidden")
 _LONGEST_HEADER = 1000  # bytes, of which the first names decide
 _CHARACTER = 4  # bytes, in an array
@@ -108,6 +109,8 @@ def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
     frames: Ints | None
     if found.keys() >= set(_COLUMNS):
         parts, frames = _read_long(table, found, options, len(file.content))
+    elif _OF_A_SWEEP.issubset(table.columns):
+        raise InputError("is the table of a sweep, not a sequence; `nrsfm sweep DIR --table NUMBER` reads it")
     elif len(points) < MIN_POINTS:
         raise InputError(
             f"the columns are {_listed(table.columns)}; it is not clear which are frame, point, x and y: "

@@ -204,3 +204,15 @@ def test_the_page_of_formats_has_every_layout(capsys):
     missing += [key for key, shape in SHAPES.items() if f"| `{key}` | {shape.summary} |" not in page]
     missing += [option for option in READING_OPTIONS if f"--{option.replace('_', '-')}" not in page]
     assert not missing
+
+
+def test_the_mask_of_totem_is_named_as_it_is_read(tmp_path):
+    image, shapes = isometric(True, 2)
+    seen = np.ones((F, P), np.uint8)
+    seen[2, 3] = 0
+    path = tmp_path / "totem.mat"
+    savemat(path, {"p": structs("p", image), "Pgth": structs("P", shapes), "v": seen})
+    found = inspect_file(path)
+    assert found.clear and found.reading["visible"] == "v"
+    for read in (found.sequence, read_sequence(path, **found.reading)):
+        np.testing.assert_array_equal(read.visible, seen == 1)
