@@ -280,6 +280,14 @@ def _of_rigid_scene(
     if (ranks < 3).any():
         camera = int(ranks.argmin()) + 1
         raise InputError(f"P{{{camera}}} has columns 1 to 3 that are singular; accepted are cameras K [R t]")
+    mirrored = ""
+    if parts.shapes is not None:
+        depths = (cameras @ np.insert(parts.shapes, 3, 1.0, axis=1))[:, 2]
+        behind = depths * np.linalg.det(cameras[:, :, :3])[:, None] < 0
+        if behind.mean() > 0.5:  # of cameras that are rotated, not mirrored
+            cameras = cameras * [-1.0, -1.0, -1.0, 1.0]
+            mirrored = f"{name} is in left-handed axes, and is mirrored"
+            parts = replace(parts, shapes=-parts.shapes)
     matrices, rotations, translations = zip(*map(_factor_camera, cameras), strict=True)
     tracks, intrinsics, moved = in_one_camera(tracks, np.stack(matrices))
     return replace(
@@ -288,7 +296,7 @@ def _of_rigid_scene(
         intrinsics=intrinsics,
         rotations=np.stack(rotations),
         translations=np.stack(translations),
-        provenance=joined(parts.provenance, moved),
+        provenance=joined(parts.provenance, mirrored, moved),
     )
 
 

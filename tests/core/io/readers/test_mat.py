@@ -81,6 +81,12 @@ def test_views_of_a_rigid_scene_by_cameras_of_their_own_are_put_into_one(tmp_pat
     assert "each frame has a K of its own, f from 900 to 945" in read.provenance
     Y = read.intrinsics @ (read.rotations @ read.truth.points + read.translations[:, :, None])
     check(read, tracks=in_pixels(Y))
+    assert (Y[:, 2] > 0).all() and "mirrored" not in read.provenance
+    structs["P"] = [[camera * [-1, -1, -1, 1] for camera in cameras]]  # in left-handed axes
+    mirrored = read_sequence(save(tmp_path / "house.mat", **variables | {"Xgt": -X}))
+    check(mirrored, tracks=read.tracks, rotations=read.rotations, translations=read.translations)
+    check(mirrored, truth=read.truth.points)
+    assert "Xgt is in left-handed axes, and is mirrored" in mirrored.provenance
     refuses(
         save(tmp_path / "house.mat", **variables | {"Xgt": X[:, 1:]}),
         f"Xgt is 3 x {P - 1}; accepted is 3 x {P}",
