@@ -285,14 +285,11 @@ class Sequence:
         if self.rotations is not None:
             check_rotations(self.rotations, f"R of {self.name!r}")
         if self.truth is not None:
-            of, known, last = (
-                f"ground truth of {self.name!r}",
-                self.truth.points.shape[2],
-                self.truth.frames.max(),
-            )
+            of, last = f"ground truth of {self.name!r}", self.truth.frames.max()
+            known = self.truth.points.shape[2]
             if known != points:
                 raise InputError(f"{of} has {known} points; the tracks have {points}")
-            if self.truth.frames.min() < 0 or last >= frames:
+            if last >= frames:
                 raise InputError(f"{of} is for frame {last} (0-based); the tracks have {frames} frames")
         if self.companion is not None and self.companion.visible.shape != (frames, points):
             raise InputError(

@@ -84,11 +84,11 @@ class Records:
         if origin in (tuple, list, frozenset):
             return origin(self._read_items(origin, parts, value, where))
         if origin is dict or is_typeddict(kind):
-            entries = _object(value, where)
-            hints = get_type_hints(kind) if origin is not dict else dict.fromkeys(entries, parts[1])
+            check_kind(where, value, dict, "an object")
+            hints = get_type_hints(kind) if origin is not dict else dict.fromkeys(value, parts[1])
             return {
                 name: self.read(hints[name], each, _place(where, name)) if name in hints else each
-                for name, each in entries.items()
+                for name, each in value.items()
             }
         if is_dataclass(kind):
             return self.read_fields(kind, value, where)
@@ -101,15 +101,16 @@ class Records:
 
     def read_fields(self, kind: Any, value: Any, where: str) -> Any:
         """Return a dataclass of its stored fields; one that is absent has its default."""
-        entries, hints = _object(value, where), self._hints(kind)
-        for name in entries:
+        check_kind(where, value, dict, "an object")
+        hints = self._hints(kind)
+        for name in value:
             if name not in hints:
                 raise InputError(f"{where or 'it'} holds {name[:SHOWN]!r}; accepted are {', '.join(hints)}")
         for entry in fields(kind):
             needed = entry.default is MISSING and entry.default_factory is MISSING
-            if needed and entry.name in hints and entry.name not in entries:
+            if needed and entry.name in hints and entry.name not in value:
                 raise InputError(f"{where or 'it'} lacks {entry.name!r}")
-        found = {name: self.read(hints[name], each, _place(where, name)) for name, each in entries.items()}
+        found = {name: self.read(hints[name], each, _place(where, name)) for name, each in value.items()}
         self.check(kind, found, where)
         try:
             return kind(**found)
@@ -136,8 +137,7 @@ class Records:
         raise refusals[-1]
 
     def _read_items(self, origin: Any, parts: tuple[Any, ...], value: Any, where: str) -> list[Any]:
-        if not isinstance(value, list | tuple):
-            raise refused(where, value, "a list")
+        check_kind(where, value, list | tuple, "a list")
         kinds = parts
         if origin is not tuple or parts[-1] is Ellipsis:
             kinds = (parts[0],) * len(value)
@@ -178,12 +178,6 @@ def check_kind(where: str, value: Any, kind: Any, accepted: str) -> None:
 
 def _place(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
-
-
-def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise refused(where, value, "an object")
-    return value
 
 
 def _read_plain(kind: type, value: Any, where: str) -> Any:

@@ -57,10 +57,8 @@ PENALTIES: dict[str, type[Any]] = {
 
 def penalty_name(penalty: Penalty) -> str:
     """Return the key of `PENALTIES` that files and commands name a penalty by, or `EXPLICIT`."""
-    if isinstance(penalty, ExplicitWeights):
-        return EXPLICIT
     kind = type(penalty)
-    for name, known in PENALTIES.items():
+    for name, known in {EXPLICIT: ExplicitWeights, **PENALTIES}.items():
         if kind is known:
             return name
     raise InputError(

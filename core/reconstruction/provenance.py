@@ -20,7 +20,7 @@ from typing import Any
 
 from ..data.sequence import Sequence
 from ..foundation.phases import Phase
-from ..foundation.records import Hook, Records, refused
+from ..foundation.records import Hook, Records, check_kind, refused
 from ..foundation.representation import OneLine
 from ..io.readers.challenge import sample_name
 from ..penalties import EXPLICIT, PENALTIES, ExplicitWeights, Penalty, SpectralPenalty, penalty_name
@@ -289,8 +289,7 @@ def _write_settings(settings: Settings) -> dict[str, Any]:
 
 
 def _read_settings(_kind: type, value: Any, where: str) -> Settings:
-    if not isinstance(value, dict):
-        raise refused(where, value, "an object")
+    check_kind(where, value, dict, "an object")
     options = value.get("options")
     given = value | ({"options": list(options.items())} if isinstance(options, dict) else {})
     return RECORDS.read_fields(Settings, given, where)  # type: ignore[no-any-return]

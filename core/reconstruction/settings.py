@@ -306,12 +306,13 @@ class Settings(OneLine):
     )
 
     def __post_init__(self) -> None:
-        for name, (kind, accepted) in _KINDS.items():
-            check_kind(name, getattr(self, name), kind, accepted)
-        if self.problem not in PROBLEMS:
-            raise InputError(f"problem is {self.problem!r}; accepted are {', '.join(PROBLEMS)}")
-        if self.method not in METHODS:
-            raise InputError(f"method is {self.method!r}; accepted are {', '.join(METHODS)}")
+        for name, known in (("problem", PROBLEMS), ("method", METHODS)):
+            if getattr(self, name) not in list(known):  # of what cannot be hashed, too
+                raise InputError(f"{name} is {getattr(self, name)!r}; accepted are {', '.join(known)}")
+        sources = f"a file, {', '.join(ROTATION_SOURCES)}"
+        check_kind("rotations", self.rotations, str | Path, sources)
+        check_kind("options", self.options, tuple | list | Mapping, "names and values")
+        check_kind("mode_weights", self.mode_weights, tuple | list | np.ndarray, "numbers")
         if isinstance(self.rotations, str) and self.rotations not in ROTATION_SOURCES:
             object.__setattr__(self, "rotations", Path(self.rotations))
         if isinstance(self.intrinsics, str) and self.intrinsics not in INTRINSICS_SOURCES:
@@ -328,6 +329,7 @@ class Settings(OneLine):
         check_mode_weights(self.mode_weights)
         for name, in_one_form in _FORMS.items():
             if getattr(self, name) is not None:
+                check_kind(name, getattr(self, name), str, "a text")
                 object.__setattr__(self, name, in_one_form(getattr(self, name)))
         object.__setattr__(self, "penalty", penalty_named(self.penalty))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
@@ -446,15 +448,6 @@ _FORMS: dict[str, Callable[[str], str | None]] = {
 }
 
 
-# What is neither a number nor one word of a few.
-_KINDS: dict[str, tuple[Any, str]] = {
-    **dict.fromkeys(("problem", "method", *_FORMS), (str | None, "a text")),
-    "rotations": (str | Path, f"an .npz file with R (F, 3, 3), or one of {', '.join(ROTATION_SOURCES)}"),
-    "options": (tuple | list | Mapping, "names and values"),
-    "mode_weights": (tuple | list | np.ndarray, "numbers"),
-}
-
-
 def _checked_intrinsics(intrinsics: Collection[float]) -> tuple[float, float, float, float]:
     """Return the four numbers of K; `core.cameras` checks their range when the tracks are calibrated."""
     try:
@@ -539,7 +532,7 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
         settings = changes.pop("preset")
     if isinstance(settings, Settings):
         return settings.with_changes(**changes)
-    if settings is not None and (not isinstance(settings, str) or settings not in PRESETS):
+    if settings is not None and not (isinstance(settings, str) and settings in PRESETS):
         raise refused("settings", settings, f"Settings(...), or a preset: {', '.join(PRESETS)}")
     preset = Settings() if settings is None else PRESETS[settings]
     if settings is None:

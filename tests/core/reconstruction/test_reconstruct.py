@@ -46,7 +46,7 @@ def iterates(sequence):
         ("sequence", np.zeros((16, 2, 24)), r"sequence is array\(.*; accepted is a Sequence, of"),
         ("start", "a.npz", r"start is 'a.npz'; accepted is an Iterate, of load_start\(path, sequence\)"),
         ("settings", {"rank": 2}, r"settings is {'rank': 2}; accepted is Settings\(...\), or a preset: "),
-        ("rotations", np.zeros((16, 3, 3)), r"rotations is array\(.*; accepted is an .npz file with R "),
+        ("rotations", np.zeros((16, 3, 3)), r"rotations is array\(.*; accepted is a file, best, truth,"),
         ("steps", QUICK, r"steps is Settings\(.*; accepted is a list of SolveStep"),
         ("steps", [QUICK], r"step 1 is Settings\(.*; accepted is a SolveStep"),
     ],

@@ -83,7 +83,7 @@ def test_numbers_are_kept_as_numbers_of_python():
         ({"mode_weights": (2, 1)}, f"the weights of the modes are 2, 1; {ACCEPTED}"),
         ({"mode_weights": ()}, f"the weights of the modes are none; {ACCEPTED}"),
         ({"hide": 5}, "hide is 5; accepted is a text"),
-        ({"problem": ["lowrank"]}, "problem is ['lowrank']; accepted is a text"),
+        ({"problem": ["lowrank"]}, "problem is ['lowrank']; accepted are nonrigid, lowrank"),
         ({"options": "ab"}, "options is 'ab'; accepted is names and values"),
         ({"mode_weights": 1.0}, "mode_weights is 1.0; accepted is numbers"),
         *(
