@@ -231,7 +231,7 @@ def _write(
     failed: list[InputError] = []
     for path in outputs:
         try:
-            written += [str(file) for file in export(result, path)]
+            written += map(str, export(result, path))
         except InputError as error:
             failed.append(error)
     if history is not None:

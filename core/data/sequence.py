@@ -275,10 +275,8 @@ class Sequence:
             array = read_only(value)
             if array.shape != shape:
                 raise InputError(f"{name} of {self.name!r} have shape {array.shape}; accepted is {shape}")
-            if not np.isfinite(array).all():
-                raise InputError(f"{name} of {self.name!r} hold a value that is not finite")
-            if (np.abs(array) > LARGEST_COORDINATE).any():
-                raise InputError(f"{name} of {self.name!r} hold a number above {LARGEST_COORDINATE:g}")
+            if not (np.abs(array) <= LARGEST_COORDINATE).all():
+                raise InputError(f"{name} of {self.name!r} hold a number above {LARGEST_COORDINATE:g} or NaN")
             object.__setattr__(self, name, array)
         if self.intrinsics is not None:
             checked_intrinsics(self.intrinsics, f"intrinsics of {self.name!r}")

@@ -412,9 +412,7 @@ def arrays_of(result: Result) -> dict[str, Any]:
     }
     values["points"] = result.points
     if result.truth is not None:
-        values["truth_points"] = result.truth.points
-        values["truth_frames"] = result.truth.frames
-        values["truth_reference"] = np.int64(result.truth.reference)
+        values |= {f"truth_{name}": np.asarray(value) for name, value in vars(result.truth).items()}
     meta = {"format": FORMAT, "version": VERSION, "camera": result.camera.value} | result.meta
     text = json.dumps(meta, ensure_ascii=False, sort_keys=True)
     values["meta"] = text.encode(errors="backslashreplace").decode()  # as JSON escapes names that are no text

@@ -309,14 +309,12 @@ class Settings(OneLine):
         for name, known in (("problem", PROBLEMS), ("method", METHODS)):
             if getattr(self, name) not in list(known):  # of what cannot be hashed, too
                 raise InputError(f"{name} is {getattr(self, name)!r}; accepted are {', '.join(known)}")
-        sources = f"a file, {', '.join(ROTATION_SOURCES)}"
-        check_kind("rotations", self.rotations, str | Path, sources)
+        check_kind("rotations", self.rotations, str | Path, f"a file, {', '.join(ROTATION_SOURCES)}")
         check_kind("options", self.options, tuple | list | Mapping, "names and values")
         check_kind("mode_weights", self.mode_weights, tuple | list | np.ndarray, "numbers")
-        if isinstance(self.rotations, str) and self.rotations not in ROTATION_SOURCES:
-            object.__setattr__(self, "rotations", Path(self.rotations))
-        if isinstance(self.intrinsics, str) and self.intrinsics not in INTRINSICS_SOURCES:
-            object.__setattr__(self, "intrinsics", Path(self.intrinsics))
+        for name, known in (("rotations", ROTATION_SOURCES), ("intrinsics", INTRINSICS_SOURCES)):
+            if isinstance(source := getattr(self, name), str) and source not in known:
+                object.__setattr__(self, name, Path(source))
         if not isinstance(self.intrinsics, str | Path):
             object.__setattr__(self, "intrinsics", _checked_intrinsics(self.intrinsics))
         if not self.objective:

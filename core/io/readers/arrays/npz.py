@@ -96,16 +96,12 @@ def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
 
 # The other entries by their names, which are those of the fields: kinds and count of numbers, conversion.
 _OPTIONAL: dict[str, tuple[str, int, Callable[[npt.NDArray[Any]], Any]]] = {
-    "intrinsics": (_REAL, 0, np.asarray),
-    "rotations": (_REAL, 0, np.asarray),
-    "translations": (_REAL, 0, np.asarray),
-    "edges": (_WHOLE, 0, np.asarray),
-    "faces": (_WHOLE, 0, np.asarray),
+    **dict.fromkeys(("intrinsics", "rotations", "translations"), (_REAL, 0, np.asarray)),
+    **dict.fromkeys(("edges", "faces", "video_frames"), (_WHOLE, 0, np.asarray)),
     "truth_name": ("", 0, str),
     "frame_rate": (_REAL, 1, lambda entry: float(entry.item())),
     "image_size": (_WHOLE, 2, lambda entry: tuple(entry.ravel().tolist())),
     "video": ("", 0, lambda entry: Path(str(entry))),
-    "video_frames": (_WHOLE, 0, np.asarray),
     "point_names": ("", 0, lambda entry: tuple(str(entry).split("\n"))),
 }
 
@@ -116,12 +112,9 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
     entries = {key: getattr(sequence, key) for key in keys if getattr(sequence, key) is not None}
     entries["camera"] = sequence.camera.value
     if sequence.truth is not None:
-        entries["truth_frames"] = sequence.truth.frames
-        entries["truth_points"] = sequence.truth.points
-        entries["truth_reference"] = sequence.truth.reference
+        entries |= {f"truth_{name}": value for name, value in vars(sequence.truth).items()}
     if sequence.companion is not None:
-        entries["companion_tracks"] = sequence.companion.tracks
-        entries["companion_visible"] = sequence.companion.visible
+        entries |= {f"companion_{name}": value for name, value in vars(sequence.companion).items()}
     if sequence.truth_name == GROUND_TRUTH:
         del entries["truth_name"]
     if sequence.image_size is not None:
