@@ -101,11 +101,8 @@ def _figures(trials: list[HoldoutTrial], plan: HoldoutPlan, sequence: Sequence) 
     ]
     return {
         "sequence": sequence.name,
-        "parameter": plan.parameter,
         "units": sequence.units,
-        "hiding": plan.hiding,
-        "share": plan.share,
-        "folds": plan.folds,
+        **{name: getattr(plan, name) for name in ("parameter", "hiding", "share", "folds")},
         "solves": trials[-1].done,
         "planned_solves": trials[-1].count,
         "rows": rows,

@@ -22,6 +22,9 @@ HEADER = (
 )
 MOST_ARRAYS = 1000  # that are listed
 NUMERIC = ("frames", "points", "visible", "edges")
+# What the JSON list has under the names of the fields: of a sequence, and of what was understood of its file.
+COUNTED = ("frames", "points", "truth_frames", "intrinsics", "companion", "edges", "faces")
+SAID = ("producer", "clear", "guesses", "left_out", "individuals", "columns")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,18 +92,13 @@ def _understood(contents: readers.FileContents) -> dict[str, object]:
     assert sequence is not None  # a file that cannot be read has been refused
     matrix = sequence.intrinsics
     return {
-        "producer": contents.producer,
-        "clear": contents.clear,
-        "guesses": list(contents.guesses),
-        "left_out": list(contents.left_out),
+        **{name: getattr(contents, name) for name in SAID},
         "arrays": [asdict(entry) for entry in contents.arrays],
         "reading": dict(contents.reading),
         "K": None if matrix is None else matrix.tolist(),
         "image_size": None if sequence.image_size is None else list(sequence.image_size),
         "units": sequence.units,
         "truth_name": None if sequence.truth is None else sequence.truth_name,
-        "individuals": list(contents.individuals),
-        "columns": list(contents.columns),
         "provenance": sequence.provenance,
     }
 
@@ -156,15 +154,9 @@ def _values(entry: readers.SequenceEntry, frame_base: int) -> dict[str, object]:
         "camera": entry.camera.value if entry.camera else None,
         "path": entry.path_name or None,
         "file": str(entry.file),
-        "frames": entry.frames,
-        "points": entry.points,
+        **{name: getattr(entry, name) for name in COUNTED},
         "visible": entry.visible_fraction,
         "truth_frame": None if entry.truth_frame is None else entry.truth_frame + frame_base,
-        "truth_frames": entry.truth_frames,
-        "intrinsics": entry.intrinsics,
         "true_cameras": entry.rotations,
-        "companion": entry.companion,
-        "edges": entry.edges,
-        "faces": entry.faces,
         "problem": entry.problem or None,
     }

@@ -263,9 +263,7 @@ class Sequence:
         for name in ("name", "units", "truth_units", "truth_name"):
             object.__setattr__(self, name, printable_name(getattr(self, name)))
         object.__setattr__(self, "provenance", printable_name(self.provenance, LONGEST_SENTENCE))
-        seen = Observations(tracks, visible)
-        object.__setattr__(self, "tracks", seen.tracks)
-        object.__setattr__(self, "visible", seen.visible)
+        self.__dict__.update(vars(Observations(tracks, visible)))
         frames, points = self.visible.shape
         expected = {"intrinsics": (3, 3), "rotations": (frames, 3, 3), "translations": (frames, 3)}
         for name, shape in expected.items():
@@ -284,8 +282,7 @@ class Sequence:
             check_rotations(self.rotations, f"R of {self.name!r}")
         if self.truth is not None:
             of, last = f"ground truth of {self.name!r}", self.truth.frames.max()
-            known = self.truth.points.shape[2]
-            if known != points:
+            if (known := self.truth.points.shape[2]) != points:
                 raise InputError(f"{of} has {known} points; the tracks have {points}")
             if last >= frames:
                 raise InputError(f"{of} is for frame {last} (0-based); the tracks have {frames} frames")

@@ -175,15 +175,12 @@ class Result:
 
     def __repr__(self) -> str:
         size = f"{self.frame_count} frames, {self.point_count} points, rank {self.rank}"
+        kinds = [str(verdict["kind"]) for verdict in self.meta.get("verdicts", ())]
+        doubt = f"; {worth_of(kinds)}" if kinds else ""
         return (
             f"Result({self.meta.get('name', '')!r}: {size}, log10 loss {self.log_loss:.2f}, "
-            f"{self.meta.get('status', 'status unknown')}{self._warned()})"
+            f"{self.meta.get('status', 'status unknown')}{doubt})"
         )
-
-    def _warned(self) -> str:
-        """Return what the result is worth where that is in doubt, as `repr` ends with it."""
-        kinds = [str(verdict["kind"]) for verdict in self.meta.get("verdicts", ())]
-        return f"; {worth_of(kinds)}" if kinds else ""
 
     @property
     def verdicts(self) -> tuple[str, ...]:

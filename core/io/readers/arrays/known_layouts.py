@@ -283,8 +283,7 @@ def _of_rigid_scene(
     mirrored = ""
     if parts.shapes is not None:
         depths = (cameras @ np.insert(parts.shapes, 3, 1.0, axis=1))[:, 2]
-        behind = depths * np.linalg.det(cameras[:, :, :3])[:, None] < 0
-        if behind.mean() > 0.5:  # of cameras that are rotated, not mirrored
+        if (depths * np.linalg.det(cameras[:, :, :3])[:, None] < 0).mean() > 0.5:  # behind turned cameras
             cameras = cameras * [-1.0, -1.0, -1.0, 1.0]
             mirrored = f"{name} is in left-handed axes, and is mirrored"
             parts = replace(parts, shapes=-parts.shapes)
