@@ -314,7 +314,7 @@ class SequenceOpening(QObject):
 def _read(what: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
     """Return what a path holds and its first readable sequence; for a sample, all samples."""
     path = resolve(Path(what))
-    if str(what).startswith(SAMPLE) and path.is_file():
+    if str(what).startswith(SAMPLE) and path.is_file() and not is_video(path):
         return bundled_samples(), read_sequence(path, **reading)
     folder = _sweep_folder(path)
     if folder is not None:

@@ -55,6 +55,9 @@ def test_a_video_or_a_folder_of_pictures_opens_the_dialog_on_it(qtbot, make_wind
     assert dialog.isVisible() and dialog._last.value() == (90 if kind == "video" else 3)
     assert kind == "pattern" or window.store.recent()[0] == path
     dialog.reject()
+    window.sequence_opening.open("sample:sheet")
+    qtbot.waitUntil(dialog.isVisible)
+    dialog.reject()
     window.sequence_opening.asks = False  # a script is refused it in a sentence
     with qtbot.waitSignal(window.sequence_opening.failed) as refused:
         window.sequence_opening.open(video_path(Path("sample:sheet")))
