@@ -51,7 +51,7 @@ def test_it_is_opened_and_shown_with_escapes(qtbot, opened, store):
     assert any(r"\udcff<b>&tracks" in text for text in shown)
     assert not any("\udcff" in text for text in (*shown, window.logbook.text()))
     store.sync()
-    assert AppStore(store._file.path).recent() == [path]
+    assert AppStore(store.file.path).recent() == [path]
 
 
 def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
