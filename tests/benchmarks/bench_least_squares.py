@@ -89,9 +89,7 @@ def solve_with_scipy(problem: Minimization, method: str) -> float:
 
 def main() -> None:
     rng = np.random.default_rng(1)
-    table = Table(
-        "kind", "problems", "scipy's", "times the CPU :.1f", "same :.0%", "higher :.0%", "lower :.0%"
-    )
+    table = Table("kind", "problems", "scipy's", "CPU ratio :.1f", "same :.0%", "higher :.0%", "lower :.0%")
     for name, all_problems in collect().items():
         count = min(MOST, len(all_problems))
         problems = [all_problems[i] for i in rng.choice(len(all_problems), count, replace=False)]

@@ -41,11 +41,9 @@ class DaskProcesses:
     def _start(self, *words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_" + words[0], *words[1:], "--no-dashboard"]
         with (self.folder / f"log{len(self._processes)}").open("w") as log:
-            process = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=self.folder, start_new_session=True
-            )
-        self._processes.append(process)
-        return process
+            own = {"stdout": log, "stderr": log, "cwd": self.folder, "start_new_session": True}
+            self._processes.append(subprocess.Popen(command, **own))
+        return self._processes[-1]
 
     def start_worker(self, *, threads: int = 1) -> subprocess.Popen[bytes]:
         """Start a worker, which nothing starts again."""

@@ -19,6 +19,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,6 @@ LEANING = 35.0  # degrees: up is the axis of the truth next to that of the pictu
 
 def write_for_blender(folder: Path) -> Cases:
     """Write a sequence in several ways, and return what each file should hold."""
-    from dataclasses import replace
-
     import core
     from core.io.writers.options import ExportOptions, aligned_shapes
     from core.io.writers.scene import cameras_of, compare, picture_bounds
@@ -57,9 +56,8 @@ def write_for_blender(folder: Path) -> Cases:
         for align in ("none", "sequence"):
             for suffix in (".usda", ".glb"):
                 options = ExportOptions(align=align, mirror=model == "orthogonal", y_up=True)
-                (path,) = core.export(
-                    result, folder / f"{model}_{align}{suffix}", align=align, mirror=options.mirror
-                )
+                path = folder / f"{model}_{align}{suffix}"
+                core.export(result, path, align=align, mirror=options.mirror)
                 meters = 1.0 if align == "none" else METERS[str(result.meta["truth_units"])]
                 compared = compare(result, options)
                 left, _, right, _ = cameras_of(result, options).picture.T
@@ -158,8 +156,6 @@ def set_aspect(scene, lens):
 
 def write_for_paraview(folder: Path) -> Cases:
     """Write a sequence with faces, with edges and with neither; return what each file should hold."""
-    from dataclasses import replace
-
     import core
     from core.io.writers.options import ExportOptions, aligned_shapes
     from core.io.writers.scene import compare
@@ -197,11 +193,10 @@ def check_in_paraview(case: dict) -> bool:
         reader.set_active_time_value(time)
         mesh = reader.read()[0]
         far = max(far, float(np.abs(mesh.points - points[frame].T).max()))
-        same = same and np.allclose(mesh.point_data["error"], case["errors"][frame], rtol=1e-5)
+        errors, apart = case["errors"][frame], np.linalg.norm(mesh.point_data["to_truth"], axis=1)
+        same = same and np.allclose(mesh.point_data["error"], errors, rtol=1e-5)
         same = same and np.array_equal(mesh.point_data["visible"], case["visible"][frame])
-        same = same and np.allclose(
-            np.linalg.norm(mesh.point_data["to_truth"], axis=1), case["errors"][frame], rtol=1e-3
-        )
+        same = same and np.allclose(apart, errors, rtol=1e-3)
         cells = mesh.n_faces or mesh.n_lines or mesh.n_verts
         same = same and cells == case["cells"] and mesh.active_scalars_name == "error"
     good = same and far < 1e-9 * np.ptp(points) + 1e-12 and times == list(range(1, len(points) + 1))

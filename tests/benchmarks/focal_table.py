@@ -57,14 +57,11 @@ def measure(
     sequence: core.Sequence, case: str, focal: float, center: tuple[float, float], starts: int
 ) -> tuple[str, float]:
     """Return the cell of a run, and its relative error in percent."""
-    changes = {
-        "orthogonal": {"camera_model": "orthogonal"},
-        "estimate": {"intrinsics": "estimate"},
-        "default": {},
-    }
-    if case not in changes:
-        changes[case] = {"intrinsics": (float(case) * focal, float(case) * focal, *center)}
-    settings = core.Settings(starts=starts).with_changes(**changes[case])
+    known = {"orthogonal": {"camera_model": case}, "estimate": {"intrinsics": case}, "default": {}}
+    changes = known.get(case)
+    if changes is None:
+        changes = {"intrinsics": (float(case) * focal, float(case) * focal, *center)}
+    settings = core.Settings(starts=starts).with_changes(**changes)
     last, seconds = timed(core.iterate(replace(sequence, truth=None), settings))  # which would give K
     mirror = Mirror.AUTOMATIC if case == "orthogonal" else Mirror.OFF
     errors, _ = aligned_mm(last.geometry.points, sequence.truth, core.Alignment(mirror=mirror))

@@ -39,9 +39,7 @@ def sequences_parser(doc: str) -> argparse.ArgumentParser:
     """Return a parser of what `chosen_sequences` yields."""
     made = parser(doc)
     made.add_argument("folders", nargs="*", default=FOLDERS, type=Path, help="in the Challenge's layout")
-    made.add_argument(
-        "--only", nargs="+", default=(), help="those in whose OBJECT/PATH one of these words is"
-    )
+    made.add_argument("--only", nargs="+", default=(), help="those whose OBJECT/PATH has one of these words")
     made.add_argument("--one-path", action="store_true", help="one camera path of each object")
     made.add_argument("--every", type=int, default=1, help="of these only each so many")
     return made
@@ -107,9 +105,7 @@ class Table:
 
     def summary(self, name: str, reduce: Any = np.mean) -> None:
         """Print what the numbers of all rows reduce to."""
-        columns = [
-            [each for each in cells if not isinstance(each, str)] for cells in zip(*self.rows, strict=True)
-        ]
+        columns = [[x for x in cells if not isinstance(x, str)] for cells in zip(*self.rows, strict=True)]
         self._print([name, *(float(reduce(column)) if column else "" for column in columns[1:])])
 
     def _print(self, cells: Iterable[Any]) -> None:
@@ -141,6 +137,4 @@ class Meanwhile:
         total, own = max(sum(spent[:8]), 0.01), time.process_time() - self._own
         others = max(total - idle - waiting - stolen - own, 0.0)
         own, others, host = (100 * each / total for each in (own, others, stolen))
-        return (
-            f"of the processors this took {own:.0f} %, other processes {others:.0f} %, the host {host:.1f} %"
-        )
+        return f"of the processors {own:.0f} % were for this, {others:.0f} % for others, {host:.1f} % stolen"

@@ -76,10 +76,8 @@ def curves(path: Path, label: str, xs, runs, *, height: float = 2.6, log: bool =
 
 
 def rank_picture(sequence, path: Path) -> None:
-    rules = {f"xi = {xi}": QUICK.with_changes(penalty=WeightedNuclearNorm(xi=xi)) for xi in (0.05, 0.5)}
-    runs = {
-        name: [figures(sequence, rule.with_changes(rank=K)) for K in RANKS] for name, rule in rules.items()
-    }
+    rules = [(f"xi = {xi}", QUICK.with_changes(penalty=WeightedNuclearNorm(xi=xi))) for xi in (0.05, 0.5)]
+    runs = {name: [figures(sequence, rule.with_changes(rank=K)) for K in RANKS] for name, rule in rules}
     curves(path, "rank K", RANKS, runs, height=2.8)
 
 

@@ -29,9 +29,7 @@ def main() -> None:
     arguments.add_argument("--preset", choices=PRESETS, default="recommended")
     arguments.add_argument("--kernels", nargs="+", default=KERNELS)
     options = arguments.parse_args()
-    print_table(
-        {kernel: in_process(ends_of, options, OPENBLAS_CORETYPE=kernel) for kernel in options.kernels}
-    )
+    print_table({each: in_process(ends_of, options, OPENBLAS_CORETYPE=each) for each in options.kernels})
 
 
 def ends_of(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -67,9 +65,8 @@ def print_table(runs: dict[str, dict[str, dict[str, Any]]]) -> None:
         table.row(name, float(np.mean(end["errors"])), *cells)
     for limit in AGREEMENTS:
         counts = [np.sum(np.array(found) <= limit, axis=0) for found in differences.values()]
-        table.row(
-            f"within {limit:g} mm", "", *(f"{mean} / {most} of {len(reference)}" for mean, most in counts)
-        )
+        of_all = (f"{mean} / {most} of {len(reference)}" for mean, most in counts)
+        table.row(f"within {limit:g} mm", "", *of_all)
     summaries = []
     for found in runs.values():
         means = [float(np.mean(end["errors"])) for end in found.values()]

@@ -48,9 +48,7 @@ SWEEP = 30  # pixels to each side
 ALONE = 41  # first updates that are timed by themselves
 LATE, IN_TIME = 0.033, 0.99
 DRAGGED = {WNN: ("weight", "eta", "xi"), DEPTHS: ("mode weight", "isometry", "smallest_movement")}
-SETTINGS = {
-    objective: Settings(starts=1, rotations="truth", objective=objective) for objective in (WNN, DEPTHS)
-}
+SETTINGS = {each: Settings(starts=1, rotations="truth", objective=each) for each in DRAGGED}
 
 
 class Watch(QObject):
@@ -92,12 +90,8 @@ class Watch(QObject):
 def main() -> int:
     """Measure, print, and return 1 where a mark is missed."""
     arguments = parser(__doc__)
-    arguments.add_argument(
-        "--size", action="append", help="FRAMESxPOINTSxOBJECTIVE, one of those that have a mark; all"
-    )
-    arguments.add_argument(
-        "--painter", action="store_true", help="paint without OpenGL, as where no card has it"
-    )
+    arguments.add_argument("--size", action="append", help="FRAMESxPOINTSxOBJECTIVE, one with a mark; all")
+    arguments.add_argument("--painter", action="store_true", help="paint without OpenGL")
     options = arguments.parse_args()
     sizes = options.size or ["x".join(map(str, size)) for size in SIZES]
     missed = False

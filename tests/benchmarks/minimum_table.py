@@ -116,9 +116,8 @@ def compare(sequence, settings, options):
 def posed(sequence: Sequence, settings: Settings, xi: float) -> NonRigidProblem:
     """Pose the problem with the weights of the weighted nuclear norm."""
     prepared = prepare(sequence, settings)
-    first, *_ = rotation_candidates(
-        sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
-    )
+    source, rank = settings.rotations, settings.rotation_rank
+    first, *_ = rotation_candidates(sequence, prepared.tracks, source=source, rank=rank)
     plain = prepared.problem(first.compute(), ExplicitWeights((0.0,)), 1, settings.eta)
     weights = WeightedNuclearNorm(xi).weights(settings.rank, reference_singular_values(plain.data))
     return plain.with_weights(weights)

@@ -29,6 +29,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT, Theme
 from nrsfm_gui.scene.scene import ErrorSeries
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
+LARGE, MIDDLE = (2560, 1440), (1600, 1000)
 LARGEST_ANIMATION = 3_000_000  # bytes
 LONGEST_ANIMATION = 70  # frames before the last ones
 HEAVY_SHARE = 0.62  # of the height of the plot of the weights, where a weight is about 5
@@ -187,10 +188,8 @@ def sweep(studio: Photographer, out: Path) -> None:
     """The window of a sweep: three ranks and five values of eta, three seeds each."""
     data, runs = studio.folder / "data", studio.folder / "ranks_and_eta"
     write_challenge(data, "balloon", paths=("circle",), frames=20, points=40)
-    words = (
-        f"sweep {data} --camera perspective --set rank=2,3,4,6 eta=log:0.01:1:5 --seeds 0:3 --objective wnn"
-    )
-    assert command_line([*words.split(), "-o", str(runs)]) == 0
+    words = f"sweep {data} --camera perspective --set rank=2,3,4,6 eta=log:0.01:1:5 --seeds 0:3".split()
+    assert command_line([*words, "--objective", "wnn", "-o", str(runs)]) == 0
     studio.window.sequence_opening.open(runs)
     controller = studio.window.sweep_controller
     studio.wait(lambda: controller.window is not None and controller.window.rows is not None)
@@ -203,15 +202,13 @@ def sweep(studio: Photographer, out: Path) -> None:
 
 PICTURES = {  # and the window that each is of
     "live_drag.gif": (live_drag, {"size": (1280, 860)}),
-    "large_light.png": (
-        solved("paper/tricky", "color_by_error", "trails"), {"size": (2560, 1440), "theme": LIGHT},
-    ),
+    "large_light.png": (solved("paper/tricky", "color_by_error", "trails"), {"size": LARGE, "theme": LIGHT}),
     "worst_frame.png": (worst_frame, {}),
     "camera_lock.png": (solved("paper/tricky", "camera_lock", frame=30), {}),
     "difference.png": (difference, {}),
-    "own_video.png": (own_video, {"size": (1600, 1000)}),
-    "sweep.png": (sweep, {"size": (1600, 1000)}),
-}  # fmt: skip
+    "own_video.png": (own_video, {"size": MIDDLE}),
+    "sweep.png": (sweep, {"size": MIDDLE}),
+}
 
 
 def main() -> int:

@@ -29,6 +29,7 @@ SECONDS = 8.0  # of each measurement
 LEAST = {("few", "opengl"): 55.0, ("few", "software"): 15.0, ("many", "opengl"): 15.0}  # frames a second
 # A few iterations, for something to play.
 SETTINGS = Settings(rank=3, starts=1, rotations="truth", max_iterations=3, objective="wnn")
+SHOWN = {"layers": DEFAULT_LAYERS | {"trails"}, "mesh_source": "tracks"}
 GROWTH = 30.0  # MB that the second half of a curve may lie above the first
 EVERY = 15.0  # seconds between two lines of a curve
 
@@ -36,9 +37,7 @@ EVERY = 15.0  # seconds between two lines of a curve
 def main() -> int:
     """Measure, print, and return 1 where a figure misses its mark."""
     arguments = parser(__doc__)
-    arguments.add_argument(
-        "--minutes", type=float, default=0.0, help="watch the memory while frames are played"
-    )
+    arguments.add_argument("--minutes", type=float, default=0.0, help="watch the memory while it is played")
     arguments.add_argument("--runs", type=int, default=0, help="watch the memory over so many runs")
     options = arguments.parse_args()
     if options.minutes or options.runs:
@@ -59,7 +58,7 @@ def measure(sequence: Sequence, name: str, renderer: str) -> bool:
         studio.solve(SETTINGS)
         studio.settle(1.0)
         if name == "few":
-            window.session.change_appearance(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
+            window.session.change_appearance(**SHOWN)
             studio.settle(0.5)
         drawn: list[int] = []
         window.display.scene_shown.connect(lambda scene: drawn.append(scene.frame))
@@ -85,9 +84,7 @@ def watch_memory(minutes: float, runs: int) -> int:
         window, playback = studio.window, studio.window.timeline_controller.playback
         studio.open(simulate("paper", frames=FEW[0], points=FEW[1]))
         studio.solve(SETTINGS)
-        window.session.change_appearance(
-            layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error"
-        )
+        window.session.change_appearance(**SHOWN, color_by="error")
         if minutes:
             playback.set_speed(ASKED)
             playback.set_playing(True)

@@ -59,9 +59,8 @@ def lateness() -> np.ndarray:
         ticks, began = Ticks(), time.perf_counter()
         studio.app.exec()
         late, run = ticks.stop(), window.session.shown
-        print(
-            f"solver: {len(run.history)} iterations in {time.perf_counter() - began:.1f} s, {run.state.value}"
-        )
+        spent = time.perf_counter() - began
+        print(f"solver: {len(run.history)} iterations in {spent:.1f} s, {run.state.value}")
     return late
 
 

@@ -51,9 +51,7 @@ def extent(point):
 def main():
     arguments = sequences_parser(__doc__)
     arguments.add_argument("--frames", type=int, nargs="*", default=(10, 15, 20))
-    arguments.add_argument(
-        "--cut", action="store_true", help="take the first frames, not some along the path"
-    )
+    arguments.add_argument("--cut", action="store_true", help="take the first frames, not some of the path")
     options = arguments.parse_args()
     numbers = ("error mm :.2f", "from the truth :.2f", "energy :.4f", "of the truth :.4f")
     table = Table("sequence", "frames", *numbers, "extent :.2f", "true :.2f", "CPU s :.1f", "good")

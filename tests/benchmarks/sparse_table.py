@@ -17,6 +17,7 @@ seconds. One BLAS thread.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from frame import DATA, Table, parser, timed
@@ -74,12 +75,10 @@ def _runs(seen: np.ndarray, random: np.random.Generator) -> Iterator[np.ndarray]
         seen = seen[length:]
 
 
-def cells(
-    complete_sequence: Sequence, sparse: Sequence, index: np.ndarray, settings: Settings
-) -> tuple[str | float, ...]:
+def cells(whole: Sequence, sparse: Sequence, index: np.ndarray, settings: Settings) -> tuple[Any, ...]:
     """Return the cells of a sparse sequence, whose points have these indices in the complete one."""
     tracks = np.where(sparse.visible[:, None], sparse.tracks, 0.0)
-    complete = reconstruct(complete_sequence, settings)
+    complete = reconstruct(whole, settings)
     norm = measurement_norm(tracks, sparse.visible)
     problem = LowRankProblem(tracks / norm, sparse.visible, settings.eta, np.zeros(4))
     points = np.ascontiguousarray(complete.homogeneous[:, index].T)

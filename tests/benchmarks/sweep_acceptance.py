@@ -137,9 +137,8 @@ def compare(folder, reference):
     keys = [json.loads(line)["key"] for line in (folder / "runs.jsonl").read_bytes().splitlines()]
     assert len(keys) == len(set(keys)) == COUNT, f"{len(keys)} rows of {len(set(keys))} runs"
     equal, columns, largest = 0, set(), 0.0
-    for row, other in zip(
-        records_of(read_sweep(folder).runs), records_of(read_sweep(reference).runs), strict=True
-    ):
+    rows, others = (records_of(read_sweep(each).runs) for each in (folder, reference))
+    for row, other in zip(rows, others, strict=True):
         differing = [name for name in row if name not in MEASURED_COLUMNS and row[name] != other[name]]
         equal += not differing
         columns.update(differing)
@@ -181,9 +180,8 @@ def measure_runs(data, seeds, folder, *, workers, dask):
             processes.wait_for_workers(workers)
             scheduler = processes.scheduler.pid
             cluster = at_end.enter_context(connect_to_dask(str(processes.file)))
-        settings = [
-            Settings(rank=2, rotations="truth", objective="wnn", starts=1, seed=seed) for seed in range(seeds)
-        ]
+        quick = Settings(rank=2, rotations="truth", objective="wnn", starts=1)
+        settings = [quick.with_changes(seed=seed) for seed in range(seeds)]
         plan = plan_sweep(find_sequences([str(data)], cameras=["perspective"]), settings, folder)
         (folder / "results").mkdir(parents=True)
         store = at_end.enter_context(JobStore(folder))
@@ -261,9 +259,7 @@ def main():
     arguments = parser(__doc__)
     arguments.add_argument("--throughput", action="store_true", help="measure runs per hour and the store")
     arguments.add_argument("--rows", type=int, help="measure the store alone, up to so many rows")
-    arguments.add_argument(
-        "--seeds", type=int, default=60, help="runs of each of two sequences of --throughput"
-    )
+    arguments.add_argument("--seeds", type=int, default=60, help="runs of both sequences of --throughput")
     arguments.add_argument("--interruptions", type=int, default=10, help="of each sweep that is interrupted")
     arguments.add_argument("--seed", type=int, default=0, help="of the moments of the interruptions")
     args = arguments.parse_args()

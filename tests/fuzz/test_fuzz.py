@@ -146,6 +146,23 @@ def test_an_array_is_damaged_into_other_types_and_shapes():
     assert any(np.isnan(array).any() for array in arrays if array.dtype.kind == "f")
 
 
+ARRAYS = [*"sequence evaluate export start mesh truth rotations intrinsics".split(), "opened result"]
+READ_AS = {".npz": ARRAYS, ".nrsfm": ["session"], ".ini": ["settings"], ".mp4": ["video"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["hostile", "others"])
+def test_files_that_once_broke_the_program_and_those_of_others_are_read_or_refused(folder, data):
+    if not (data / folder).is_dir():
+        pytest.skip(f"the folder {folder} is not there")
+    with Workers() as workers:
+        for path in sorted((data / folder).iterdir()):
+            changed = path if path.is_file() else next(each for each in path.rglob("*") if each.is_file())
+            for reader in READ_AS.get(path.suffix, ["sequence"]):
+                outcome = workers.run(Case(READERS[reader].read, path, changed, changed.read_bytes()))
+                assert not outcome.is_finding, f"{path.name} as {reader}: {outcome}"
+
+
 # 8 observations, whose energy is no number; a direction that single precision does not hold.
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [941, 1902])

@@ -9,7 +9,6 @@ import socket
 import struct
 import warnings
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,6 @@ from core.cameras.calibration import load_intrinsics
 from core.cameras.rotations import load_rotations
 from core.io.files import allowance
 from core.io.readers import (
-    READERS,
     Allowance,
     check_file,
     inspect_file,
@@ -237,18 +235,3 @@ def test_json_without_end_is_refused(text, monkeypatch):
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.1")
     with pytest.raises(InputError, match=r"is no JSON|needs \d+ MB of memory"):
         parse_json(text.encode("latin-1"))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("sandboxed")
-def test_every_file_that_once_broke_the_program_is_read_or_refused(data):
-    if not (data / "hostile").is_dir():
-        pytest.skip("the folder of hostile files is not there")
-    files = [file for file in (data / "hostile").iterdir() if file.suffix in READERS]
-    for file in files:
-        found = inspect_file(file)
-        assert (found.sequence is None) == bool(found.problem)
-        for kind in ("result", "rotations", "intrinsics"):
-            with suppress(InputError):  # a few results are read: what is wrong with them comes later
-                READ[kind](file)
-    assert len(files) > 40
