@@ -84,6 +84,7 @@ def test_a_broken_object_of_the_challenge_is_refused(tmp_path, sentence):
 ORDER = np.arange(P) + 1
 VIEWS = {"pointnr": P, "points": cells([numbers(2), numbers(2)]), "index": cells([ORDER, ORDER])}
 MOCAP = {"W": numbers(), "S": numbers(3 * F)}
+SHAPES = cells([numbers(3), numbers(3)])
 STRETCHED = np.tile(np.eye(3)[:2], (F, 1)) * [[1], [1], [2], *[[1]] * 5]
 MAT: dict[str, dict[str, Any]] = {
     r"fits no layout that is known; it holds A 3 x 3, note 1 x 1; .*array of tracks.*--layout": {
@@ -114,16 +115,12 @@ MAT: dict[str, dict[str, Any]] = {
     },
     r"list must hold two point numbers per row, from 1 to 6": MOCAP | {"list": np.array([[0, 1]])},
     r"M has 4 frames of 6 points, W has 3 of 6; both must agree": {"M": numbers(), "W": np.ones((6, P))},
-    r"M is NaN at frame 2, point 3, which W marks as seen; .*only where": {
-        "M": numbers(r3c2=NAN), "W": mask()
-    },
+    r"M is NaN at frame 2, point 3, which W marks as seen; .*only": {"M": numbers(r3c2=NAN), "W": mask()},
     r"frame 1 \(0-based\) has no visible point": {"X": numbers(), "W": mask(slice(2, None))},
     r"cell 2 of Pgth is 3 x 5; accepted is 3 x points, all of one size": {
         "Pgth": cells([numbers(3), numbers(3, 5)]), "K": np.eye(3)
     },
-    r"Pgth must be projected .*no K in the file and no KK in mdh_camcalib\.mat": {
-        "Pgth": cells([numbers(3), numbers(3)])
-    },
+    r"Pgth must be projected .*no K in the file and no KK in mdh_camcalib\.mat": {"Pgth": SHAPES},
     r"Pgth has depth -20.* at frame 1, point 1; accepted are points in front": {
         "Pgth": cells([np.full((3, 6), -20.0), numbers(3)]), "K": np.eye(3)
     },
@@ -132,9 +129,7 @@ MAT: dict[str, dict[str, Any]] = {
     },
     r"u.pointnr is -1; accepted is the number of the points": {"u": VIEWS | {"pointnr": -1.0}},
     r"u.pointnr is 2 numbers; accepted is the number of the points": {"u": VIEWS | {"pointnr": np.ones(2)}},
-    r"view 2 of u: index runs to 7; accepted is 1 to pointnr = 6": {
-        "u": VIEWS | {"index": cells([ORDER, ORDER + 1])}
-    },
+    r"view 2 of u: index runs to 7; accepted is 1 to": {"u": VIEWS | {"index": cells([ORDER, 1 + ORDER])}},
 }  # fmt: skip
 
 
@@ -151,30 +146,18 @@ XY = "frame,point,x,y"
 FILES: dict[str, tuple[str, str | bytes]] = {
     r"data\.mat: cannot be read as MATLAB variables": ("data.mat", b"MATLAB 5.0 MAT-file" + bytes(300)),
     r"data\.npz: cannot be read as an \.npz file \(": ("data.npz", b"PK\x03\x04 and no more"),
-    r"the columns are time, x, y; .* frame, point, x and y: name them by --columns": (
-        "a.csv", "time,x,y\n0,1,2"
-    ),
+    r"the columns are time, x, y; .* frame, point, x and y: name them by --col": ("a.csv", "time,x,y\n0,1,2"),
     r"a\.csv: there is no line after the header": ("a.csv", XY),
     r"a\.csv: line 3 has 3 fields; the header has 4": ("a.csv", f"{XY}\n0,0,1,2\n0,1,2"),
     r"a\.csv: line 2 is '0,0,one,2'; accepted are numbers": ("a.csv", f"{XY}\n0,0,one,2"),
     r"a\.csv: line 4 is a second one for frame 0, point 0": ("a.csv", f"{XY}\n0,0,1,2\n0,1,2,3\n0,0,1,2"),
     r"a\.csv: line 2 has frame 0\.5; accepted is a whole number from 0": ("a.csv", f"{XY}\n0.5,0,1,2"),
-    r"line 3 has point 1e\+19; accepted is a whole number from 0 to 9007199254740991": (
-        "a.csv", f"{XY}\n0,0,1,2\n0,1e19,1,2"
-    ),
-    r"line 2 has visible 1 with x, y = nan, 2; accepted is 1 with two numbers, or 0": (
-        "a.csv", f"{XY},visible\n0,0,,2,1"
-    ),
+    r"line 3 has point 1e\+19; accepted is a whole number from 0": ("a.csv", f"{XY}\n0,0,1,2\n0,1e19,1,2"),
+    r"line 2 has visible 1 with x, y = nan, 2; accepted is 1 with two": ("a.csv", f"{XY},visible\n0,0,,2,1"),
     r"a\.csv: line 2 holds an infinity": ("a.csv", f"{XY}\n0,0,inf,2"),
-    r"a\.csv: has a name of 5000 characters inside; accepted are up to 1000": (
-        "a.csv", f"{XY},{5000 * 'c'}\n0,0,1,2,3"
-    ),
-    r"photo\.png: is none of the formats that can be read: \.npz, \.npy, ": (
-        "photo.png", b"\x89PNG\r\n\x1a\n"
-    ),
-    r"clip\.mp4: is a video; `nrsfm track`, or File > Track a video\.\.\., follows": (
-        "clip.mp4", b"\0\0\0\x1cftypisom"
-    ),
+    r"a\.csv: has a name of 5000 characters inside; accepted are": ("a.csv", f"{XY},{5000 * 'c'}\n0,0,1,2,3"),
+    r"photo\.png: is none of the formats that can be read: \.npz, \.npy": ("photo.png", b"\x89PNG\r\n\x1a\n"),
+    r"clip\.mp4: is a video; `nrsfm track`, or File > Track a video": ("clip.mp4", b"\0\0\0\x1cftypisom"),
 }  # fmt: skip
 
 
@@ -185,25 +168,16 @@ def test_a_broken_file_is_refused(tmp_path, sentence):
     refuses(tmp_path / name, sentence)
 
 
-OWN = {"format": "nrsfm-sequence 1", "camera": "orthogonal", "name": "x"}
+OWN = {
+    "format is 'nrsfm-sequence 9'; accepted is 'nrsfm-sequence 1'": {"format": "nrsfm-sequence 9"},
+    "tracks is absent; a file of format 'nrsfm-sequence 1' needs it": {"format": "nrsfm-sequence 1"},
+    "is a reconstruction.*nrsfm evaluate": dict.fromkeys(("tracks", "B", "C", "weights"), np.ones((3, 1))),
+}
 
 
-@pytest.mark.parametrize(
-    ("arrays", "sentence"),
-    [
-        (
-            OWN | {"format": "nrsfm-sequence 9"},
-            "format is 'nrsfm-sequence 9'; accepted is 'nrsfm-sequence 1'",
-        ),
-        (OWN, "tracks is absent; a file of format 'nrsfm-sequence 1' needs it"),
-        (
-            {"tracks": np.zeros((3, 2, 5)), "B": np.ones((3, 1)), "C": np.ones((15, 1)), "weights": [1.0]},
-            "is a reconstruction.*nrsfm evaluate",
-        ),
-    ],
-)
-def test_a_broken_file_of_this_program_is_refused(tmp_path, arrays, sentence):
-    np.savez(tmp_path / "data.npz", **arrays)
+@pytest.mark.parametrize("sentence", OWN)
+def test_a_broken_file_of_this_program_is_refused(tmp_path, sentence):
+    np.savez(tmp_path / "data.npz", **OWN[sentence] | {"camera": "orthogonal", "name": "x"})
     refuses(tmp_path / "data.npz", sentence)
 
 

@@ -39,18 +39,10 @@ XY = ["frame", "point", "x", "y"]
 EVERYTHING = long_rows(visible=np.ones_like(VISIBLE))
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        "frame,point,x,y",
-        "frame_id,track_id,x,y",
-        "frame,id,x,y",
-        "Frame,TrackID,X,Y",
-        "image,particle,pos_x,pos_y",
-        "t,track,u,v",
-        "# frame,point,x,y",
-    ],
-)
+HEADERS = "frame,point,x,y frame_id,track_id,x,y frame,id,x,y Frame,TrackID,X,Y image,particle,pos_x,pos_y"
+
+
+@pytest.mark.parametrize("header", [*HEADERS.split(), "t,track,u,v", "# frame,point,x,y"])
 def test_a_long_table_is_read_by_what_its_columns_are_called(header, tmp_path):
     path = write(tmp_path / "t.csv", [header.split(",")], long_rows())
     assert_read(read_sequence(path))
@@ -60,7 +52,7 @@ def test_a_long_table_is_read_by_what_its_columns_are_called(header, tmp_path):
     assert guess.startswith("the numbers look like pixels")
 
 
-def test_columns_are_named_by_an_option(tmp_path):
+def test_columns_are_named_by_an_option_or_numbered_where_there_is_no_header(tmp_path):
     names = ("tick", "who", "across", "down", "ok")
     path = write(tmp_path / "t.csv", [names], [(*row, 1) for row in long_rows()])
     asks = r"t\.csv: the columns are tick, who, across, down, ok; .*--columns frame=A,point=B,x=C,y=D"
@@ -76,9 +68,6 @@ def test_columns_are_named_by_an_option(tmp_path):
     assert_read(read)
     assert read.reading == {"columns": columns}
     assert inspect_file(path).columns == names
-
-
-def test_a_table_without_a_header_has_numbered_columns(tmp_path):
     path = write(tmp_path / "t.csv", [], long_rows())
     refuses(path, "the columns are 1, 2, 3, 4")
     assert_read(read_sequence(path, columns="frame=1,point=2,x=3,y=4"))
@@ -157,6 +146,7 @@ def test_a_wide_table_is_read(x, y, names, numbered, tmp_path):
     read = read_sequence(path)
     assert_read(read)
     assert read.point_names == names
+    refuses(path, "individual is 'cat'; the file holds only one", individual="cat")
 
 
 def test_the_second_of_two_columns_of_one_name_is_named_as_not_read(tmp_path):
@@ -195,20 +185,14 @@ def test_points_at_the_corner_of_the_picture_are_hidden_unless_a_mask_says_what_
 
 
 def test_a_line_of_one_word_ends_a_part_of_which_one_is_read(tmp_path):
-    rows = [
-        *long_rows(),
-        ("break", "", "", ""),
-        *long_rows(TRACKS[1:] + 1, VISIBLE[1:]),
-        ("break", "", "", ""),
-    ]
-    path = write(tmp_path / "t.csv", [["iter", "id", "x", "y"]], rows)
+    header, end = ["iter", "id", "x", "y"], ("break", "", "", "")
+    rows = [*long_rows(), end, *long_rows(TRACKS[1:] + 1, VISIBLE[1:]), end]
+    path = write(tmp_path / "t.csv", [header], rows)
     refuses(path, "holds 2 individuals: part 1, part 2; choose one by --individual")
     assert_read(read_sequence(path, individual="part 1"))
     assert_read(read_sequence(path, individual="part 2"), TRACKS[1:] + 1, VISIBLE[1:])
-    refuses(
-        write(tmp_path / "t.csv", [["iter", "id", "x", "y"]], long_rows() * 2),
-        r"line \d+ is a second one for frame 0",
-    )
+    path = write(tmp_path / "t.csv", [header], long_rows() * 2)
+    refuses(path, r"line \d+ is a second one for frame 0")
 
 
 def test_points_of_anipose_are_the_truth_of_views_around_them(tmp_path):
@@ -261,9 +245,3 @@ def test_labelled_pictures_are_listed_and_a_point_without_x_is_refused(tmp_path)
     assert "labelled pictures" in contents.guesses[0]
     path.write_text(text.replace("coords,x,", "coords,z,"))
     refuses(path, f"bodypart {NAMES[0]} has no x or no y; accepted are columns of both")
-
-
-def test_a_table_of_one_line_per_frame_holds_no_individuals(tmp_path):
-    header = [f"{name}_{axis}" for name in NAMES for axis in "xy"]
-    path = write(tmp_path / "t.csv", [header], TRACKS.reshape(FRAMES, -1).tolist())
-    refuses(path, "individual is 'cat'; the file holds only one", individual="cat")

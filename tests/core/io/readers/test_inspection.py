@@ -4,17 +4,12 @@ import shlex
 
 import numpy as np
 import pytest
+from tracker_files import NTXY, SEEN, TRACKS, F, P
+from tracker_files import TNXY as XY
 
 from core import InputError, Settings, inspect_file, read_sequence, simulate, write_csv, write_npz
 from core.cli import main, parser, reading_from
 from core.reconstruction import command_for, python_for
-
-F, P = 6, 9
-RNG = np.random.default_rng(5)
-TRACKS = RNG.normal(size=(F, 2, P)) * 100 + 300
-XY = TRACKS.transpose(0, 2, 1)
-SEEN = RNG.random((F, P)) < 0.7
-SEEN[:, 0] = True
 
 
 def save(path, **arrays):
@@ -26,8 +21,8 @@ def test_every_array_is_listed_with_what_it_is_taken_for(tmp_path):
     file = save(tmp_path / "a.npz", tracks=XY.astype(np.float32), visibility=SEEN, fps=25.0)
     found = inspect_file(file)
     assert {entry.name: (entry.size, entry.dtype, entry.role) for entry in found.arrays} == {
-        "tracks": ("6 x 9 x 2", "float32", "tracks"),
-        "visibility": ("6 x 9", "bool", "visibility"),
+        "tracks": ("12 x 9 x 2", "float32", "tracks"),
+        "visibility": ("12 x 9", "bool", "visibility"),
         "fps": ("1 number", "float64", "not read"),
     }
     assert not found.problem
@@ -43,26 +38,17 @@ def test_the_arrays_are_listed_where_the_tracks_are_not_found(tmp_path):
     assert found.problem == str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"order": "txy"}, {"size": "big"}, {"camera": "fisheye"}, {"threshold": "x"}]
-)
-def test_an_option_that_is_none_is_a_problem_of_the_answer(tmp_path, wrong):
-    write_npz(simulate("paper", frames=4, points=20), tmp_path / "a.npz")
-    ((name, value),) = wrong.items()
-    problem = inspect_file(tmp_path / "a.npz", **wrong).problem
-    assert name in problem and repr(value) in problem
-
-
-def test_a_sequence_in_a_format_of_the_program_is_clear(tmp_path):
-    write_npz(simulate("paper", frames=4, points=20), tmp_path / "a.npz")
+def test_a_sequence_in_a_format_of_the_program_is_clear_and_an_option_that_is_none_a_problem(tmp_path):
+    sequence = simulate("paper", frames=4, points=20)
+    write_npz(sequence, tmp_path / "a.npz")
     for path in (tmp_path / "a.npz", "sample:balloon/circle"):
         found = inspect_file(path)
         assert found.clear
         assert [entry.role for entry in found.arrays][:2] == ["tracks", "visibility"]
-
-
-def test_an_option_that_a_format_has_no_use_for_is_refused(tmp_path):
-    write_csv(simulate("paper", frames=4, points=20), tmp_path / "a.csv")
+    for name, value in (("order", "txy"), ("size", "big"), ("camera", "fisheye"), ("threshold", "x")):
+        problem = inspect_file(tmp_path / "a.npz", **{name: value}).problem
+        assert name in problem and repr(value) in problem
+    write_csv(sequence, tmp_path / "a.csv")
     with pytest.raises(InputError, match=r"a\.csv: order is 'ntxy'; a \.csv file accepts only "):
         read_sequence(tmp_path / "a.csv", order="ntxy")
 
@@ -103,10 +89,8 @@ WRITTEN = {
     "blocked.npy": (lambda file: np.save(file, BLOCKED), {"layout": "blocked"}),
     "points.txt": (lambda f: np.savetxt(f, BY_POINT.reshape(2 * P, F)), {"layout": "points-blocked"}),
     "back.npz": (lambda f: save(f, L_tracks=BY_POINT, track3D=SHAPES_OF_BACK), {}),
-    "tap.npz": (
-        lambda file: save(file, points=XY.swapaxes(0, 1) / 900, occluded=~SEEN.T), {"size": "900x900"},
-    ),
-}  # fmt: skip
+    "tap.npz": (lambda file: save(file, points=NTXY / 900, occluded=~SEEN.T), {"size": "900x900"}),
+}
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -21,6 +21,8 @@ VISIBLE[0] = VISIBLE[:2, :] = True
 LATER = np.broadcast_to(np.arange(POINTS) > 0, (FRAMES, POINTS))  # the first point is never seen
 LASTING = np.logical_and.accumulate(VISIBLE)  # a point that is lost once stays lost
 DEPTHS = RANDOM.uniform(1, 2, (FRAMES, POINTS, 1)).astype(np.float32)
+DEEP, SURE = np.concatenate([TRACKS, DEPTHS], axis=2), np.where(VISIBLE, 0.97, 0.02)
+SMALLER = 256 / WIDTH, 256 / HEIGHT  # of the model's picture
 K = np.array([[700.0, 0, 320], [0, 700, 240], [0, 0, 1]])
 SIZE = {"width": WIDTH, "height": HEIGHT}
 
@@ -73,26 +75,18 @@ def sleap_labels():
 PRODUCED = {
     "CoTracker": {"pred_tracks": Tensor(TRACKS[None]), "pred_visibility": Tensor(VISIBLE[None])},
     "TAPIR, BootsTAPIR, LocoTrack": {"tracks": TRACKS.swapaxes(0, 1), "visibles": VISIBLE.T},
-    "TAPNext": {
-        "tracks": (TRACKS * [256 / WIDTH, 256 / HEIGHT]).swapaxes(0, 1)[None],
-        "occluded": ~VISIBLE.T[None],
-    },
-    "SpatialTracker": {
-        "pred_tracks": Tensor(np.concatenate([TRACKS, DEPTHS], axis=2)[None]),
-        "pred_visibility": Tensor(np.where(VISIBLE, 0.97, 0.02)[None]),
-    },
+    "TAPNext": {"tracks": (TRACKS * SMALLER).swapaxes(0, 1)[None], "occluded": ~VISIBLE.T[None]},
+    "SpatialTracker": {"pred_tracks": Tensor(DEEP[None]), "pred_visibility": Tensor(SURE[None])},
     "SpatialTrackerV2": {
-        "track2d_pred": Tensor(np.concatenate([TRACKS, DEPTHS], axis=2)),
-        "vis_pred": Tensor(np.where(VISIBLE, 0.97, 0.02)[..., None]),
+        "track2d_pred": Tensor(DEEP),
+        "vis_pred": Tensor(SURE[..., None]),
         "intrs": Tensor(np.broadcast_to(K, (FRAMES, 3, 3))),
         "video": Tensor(np.zeros((FRAMES, 3, HEIGHT, WIDTH), np.uint8)),
     },
     "DELTA": {"pred": {"coords": Tensor(TRACKS[None]), "vis": Tensor(VISIBLE[None])}},
     "AllTracker": {
         "trajs_e": Tensor(np.repeat(TRACKS, 100, axis=1)[None]),
-        "visconfs_e": Tensor(
-            np.repeat(np.stack([VISIBLE, np.where(VISIBLE, 0.6, 0.05)], axis=2), 100, axis=1)[None]
-        ),
+        "visconfs_e": Tensor(np.repeat(np.stack([VISIBLE, 0.6 * SURE], axis=2), 100, axis=1)[None]),
     },
     "PIPs++": {"trajs_e": Tensor(TRACKS[None])},
     "OpenCV": {
@@ -102,10 +96,7 @@ PRODUCED = {
     "DeepLabCut, Lightning Pose": {},  # it is a file that they leave
     "SLEAP": {"labels": sleap_labels()},
     "MediaPipe": {"results": [landmarks(frame) for frame in range(FRAMES)]},
-    "MMPose, ViTPose": {
-        "keypoints": list(TRACKS),
-        "keypoint_scores": list(np.where(VISIBLE, 0.9, 0.1).astype(np.float32)),
-    },
+    "MMPose, ViTPose": {"keypoints": list(TRACKS), "keypoint_scores": list(SURE.astype(np.float32))},
     "Any other": {"tracks": TRACKS, "visible": VISIBLE},
 }
 
@@ -178,7 +169,7 @@ def test_frames_and_points_that_show_nothing_are_left_out_and_named(tmp_path):
     [
         ({"path": "a.csv"}, r"a\.csv: tracks are written as \.npz"),
         ({"tracks": TRACKS.transpose(0, 2, 1)}, r"have shape \(6, 2, 9\); accepted is one order, \(frames"),
-        ({"tracks": np.concatenate([TRACKS, DEPTHS], axis=2)}, r"of tracks with a depth give \[\.\.\., :2\]"),
+        ({"tracks": DEEP}, r"of tracks with a depth give \[\.\.\., :2\]"),
         ({"tracks": TRACKS.swapaxes(0, 1)}, r"visible has shape \(6, 9\).*give tracks\.swapaxes\(0, 1\)"),
         ({"visible": VISIBLE[:4]}, r"visible has shape \(4, 9\); accepted is \(6, 9\) with tracks"),
         ({"visible": np.where(VISIBLE, 0.9, 0.2)}, r"numbers from 0\.2 to 0\.9; .* confidence > 0\.5"),

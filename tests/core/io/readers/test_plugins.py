@@ -76,9 +76,7 @@ def vic_file(path):
 
 
 @pytest.mark.parametrize("value", ["READER", "make"])
-def test_a_reader_of_an_installed_package_is_used_by_suffix_by_content_and_in_folders(
-    value, install, tmp_path
-):
+def test_a_reader_of_an_installed_package_is_used_by_suffix_by_content_in_folders(value, install, tmp_path):
     install(GOOD, vic=value)
     (tmp_path / "data").mkdir()
     for name in ("walk.vic", "walk.dat"):

@@ -49,9 +49,8 @@ def test_it_loads_as_described(data, name):
     assert (read.frame_count, read.point_count) == (expected.frames, expected.points)
     assert read.visible.mean() == pytest.approx(expected.visible, abs=1e-3)
     assert (read.truth is not None) == expected.truth
-    assert (None if read.intrinsics is None else read.intrinsics[0, 0]) == pytest.approx(
-        expected.focal, abs=1e-2
-    )
+    focal = None if read.intrinsics is None else read.intrinsics[0, 0]
+    assert focal == pytest.approx(expected.focal, abs=1e-2)
     assert (read.rotations is not None) == expected.rotations
     assert (0 if read.edges is None else len(read.edges)) == expected.edges
     assert len(read.digest) == 64 and read.source == data / "real" / name

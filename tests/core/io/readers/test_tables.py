@@ -164,12 +164,8 @@ def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path):
 
 def test_a_file_whose_name_many_have_is_called_after_its_folder(tmp_path):
     sequence = simulate("paper", frames=4, points=20, seed=1)
-    for folder, file, name in (
-        ("door", "data.csv", "door"),
-        ("door", "Tracks.csv", "door"),
-        ("a", "gate.csv", "gate"),
-    ):
-        path = tmp_path / folder / file
+    for file, name in (("door/data.csv", "door"), ("door/Tracks.csv", "door"), ("a/gate.csv", "gate")):
+        path = tmp_path / file
         path.parent.mkdir(exist_ok=True)
         write_csv(sequence, path)
         assert read_sequence(path).name == name

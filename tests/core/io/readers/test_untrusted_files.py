@@ -95,9 +95,7 @@ def test_what_a_file_may_ask_for_grows_with_it_up_to_the_limit(monkeypatch):
     small = Allowance(100_000)
     small.use(80_000_000)
     assert small.left == 4_000_000
-    with pytest.raises(
-        InputError, match=r"^needs 85 MB of memory; accepted of a file of this size are 84 MB$"
-    ):
+    with pytest.raises(InputError, match=r"^needs 85 MB .*; accepted of a file of this size are 84 MB$"):
         small.use(5_000_000)
     with pytest.raises(InputError, match=r"are 1000 MB; NRSFM_FILE_MEMORY in GB allows more"):
         Allowance(10**9).use_array((10**9,), 1)
@@ -148,14 +146,10 @@ PROBLEMS: dict[str, tuple[str, bytes, str]] = {
     "many lines": ("small.txt", 500_000 * b"1\n", SMALL),
     "many rows": ("small.csv", 500_000 * b"1,2\n", SMALL),
     "a text of a C3D without an end": ("a.c3d", endless_c3d(), "a text that ends after the file"),
-    "a camera below 0": (
-        "a.out", bundle("2 5", "2 -1 0 1 2 -2 0 3 4"), "(point 0 is seen by camera -1 of 2, counted from 0"
-    ),
+    "a camera below 0": ("a.out", bundle("2 5", "2 -1 0 1 2 -2 0 3 4"), "(point 0 is seen by camera -1 of 2"),
     "views below 0": ("a.out", bundle("2 5", "-1 0 0 1 2"), "(point 0 has 4 numbers for -1 views"),
     "other points": ("a.out", bundle("2 6", "1 0 0 1 2"), "(it has 26 lines for 2 cameras and 6 points"),
-    "an enormous array": (
-        "a.npy", npy((10**15,)), "of 1000000000000000 needs 8000000000000000 bytes, and there are 8"
-    ),
+    "an enormous array": ("a.npy", npy((10**15,)), "of 1000000000000000 needs 8000000000000000 bytes, and"),
     "an array beyond numbers": ("a.npy", npy((10**30, 10**30)), "and there are 8"),
     "text beyond the last character": (
         "a.npy", npy((1,), [("a", ">U1")], struct.pack(">I", 0x110000)),
@@ -164,12 +158,8 @@ PROBLEMS: dict[str, tuple[str, bytes, str]] = {
     "zeros that fill the memory": (
         "small.npz", archive("a", content=bytes(12_000_000)), "small.npz: needs 12 MB of memory; accepted"
     ),
-    "many arrays": (
-        "a.npz", archive(*map(str, range(20_001)), comment=bytes(500)), "holds 20001 parts; accepted are up"
-    ),
-    "one part many times": (
-        "a.npz", archive("a", "a", "a"), "npz: holds 3 parts named a.npy; accepted is one of each name"
-    ),
+    "many arrays": ("a.npz", archive(*map(str, range(20_001)), comment=bytes(500)), "holds 20001 parts; acc"),
+    "one part many times": ("a.npz", archive("a", "a", "a"), "npz: holds 3 parts named a.npy; accepted is"),
     "bzip2": ("a.npz", archive("R", method=zipfile.ZIP_BZIP2), "R.npy is compressed by method 12; accepted"),
     "LZMA": ("a.npz", archive("R", method=zipfile.ZIP_LZMA), "R.npy is compressed by method 14; accepted"),
 }  # fmt: skip

@@ -5,15 +5,10 @@ import re
 import numpy as np
 import pytest
 from refusals import refuses
+from tracker_files import RNG, SEEN, TRACKS, F, P
+from tracker_files import TNXY as XY
 
 from core import InputError, read_sequence, simulate, write_npz
-
-F, P = 6, 9
-RNG = np.random.default_rng(5)
-TRACKS = RNG.normal(size=(F, 2, P)) * 100 + 300
-XY = TRACKS.transpose(0, 2, 1)  # as a tracker has it
-SEEN = RNG.random((F, P)) < 0.7
-SEEN[:, 0] = True
 
 
 @pytest.fixture
@@ -43,18 +38,10 @@ MASKS = {
 }
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        "points visibles",
-        "trajectories isVisible",
-        "xy confidence",  # of 0 and 1 alone
-        "xy ~occluded",
-        "xy ~pred_occlusion",
-        "xy ~hidden",
-        "xy ~Missing",
-    ],
-)
+MASKED = "points visibles", "trajectories isVisible", "xy confidence", "xy ~occluded", "xy ~pred_occlusion"
+
+
+@pytest.mark.parametrize("names", [*MASKED, "xy ~hidden", "xy ~Missing"])
 @pytest.mark.parametrize("kind", [bool, np.float32])
 def test_a_mask_is_paired_with_the_tracks_by_its_name(save, names, kind):
     tracks, mask = names.split()
@@ -85,7 +72,7 @@ def test_an_array_is_read_by_its_shape_with_a_mask_in_either_order_or_of_its_sha
 
 
 def test_a_square_mask_has_the_order_of_the_tracks(save):
-    tracks, seen = XY[:, :F], SEEN[:, :F]
+    tracks, seen = XY[:P], SEEN[:P]
     for arrays in ((tracks, seen), (tracks.transpose(2, 1, 0), seen.T)):
         read = read_sequence(save(dict(zip(("tracks", "visibility"), arrays, strict=True))))
         np.testing.assert_array_equal(read.visible, seen)
@@ -94,37 +81,36 @@ def test_a_square_mask_has_the_order_of_the_tracks(save):
 def test_each_of_two_tracks_has_the_mask_of_its_name(save):
     other = ~SEEN
     other[:, 0] = other[:2] = True
-    file = save(
-        {"left_tracks": XY, "left_visibility": SEEN, "right_tracks": XY + 1, "right_visibility": other}
-    )
+    right = {"right_tracks": XY + 1, "right_visibility": other}
+    file = save({"left_tracks": XY, "left_visibility": SEEN, **right})
     refuses(file, r"fits several.*points-xy of left_tracks, frames-points-xy of")
     left, right = (read_sequence(file, tracks=f"{side}_tracks") for side in ("left", "right"))
     np.testing.assert_array_equal(left.visible, SEEN)
     np.testing.assert_array_equal(right.visible, other)
-    assert "not read: right_tracks (6 x 9 x 2), right_visibility (6 x 9)" in left.provenance
+    assert "not read: right_tracks (12 x 9 x 2), right_visibility (12 x 9)" in left.provenance
 
 
 CONFIDENCES = np.where(SEEN, 0.9, 0.2)
 COULD_BE = "could be the visibility mask"
 REFUSED = [
-    ({"confidence": CONFIDENCES}, "confidence (6 x 9) is the visibility mask, and"),
-    ({"certain": CONFIDENCES}, f"certain (6 x 9) {COULD_BE}"),
-    ({"a": np.where(SEEN, 0.5, np.nan)}, f"a (6 x 9) {COULD_BE}"),
-    ({"flags": SEEN}, f"flags (6 x 9) {COULD_BE}"),
-    ({"mask": SEEN}, f"mask (6 x 9) {COULD_BE}"),  # it may mark either
-    ({"not_visible": ~SEEN}, f"not_visible (6 x 9) {COULD_BE}"),
-    ({"visibility": SEEN, "confidence": CONFIDENCES}, f"confidence (6 x 9) {COULD_BE}, and so could visib"),
-    ({"visibility": SEEN * np.uint8(255)}, "visibility (6 x 9) is the visibility mask"),
-    ({"visibility": SEEN[1:]}, "visibility (5 x 9) is named as a visibility mask"),
+    ({"confidence": CONFIDENCES}, "confidence (12 x 9) is the visibility mask, and"),
+    ({"certain": CONFIDENCES}, f"certain (12 x 9) {COULD_BE}"),
+    ({"a": np.where(SEEN, 0.5, np.nan)}, f"a (12 x 9) {COULD_BE}"),
+    ({"flags": SEEN}, f"flags (12 x 9) {COULD_BE}"),
+    ({"mask": SEEN}, f"mask (12 x 9) {COULD_BE}"),  # it may mark either
+    ({"not_visible": ~SEEN}, f"not_visible (12 x 9) {COULD_BE}"),
+    ({"visibility": SEEN, "confidence": CONFIDENCES}, f"confidence (12 x 9) {COULD_BE}, and so could v"),
+    ({"visibility": SEEN * np.uint8(255)}, "visibility (12 x 9) is the visibility mask"),
+    ({"visibility": SEEN[1:]}, "visibility (11 x 9) is named as a visibility mask"),
     ({"valid": SEEN[:1]}, "valid (1 x 9) is named as a visibility mask"),
-    ({"on": XY * 0 + 1}, f"on (6 x 9 x 2) {COULD_BE}"),
+    ({"on": XY * 0 + 1}, f"on (12 x 9 x 2) {COULD_BE}"),
 ]
 
 
 @pytest.mark.parametrize(("others", "sentence"), REFUSED, ids=lambda value: "-".join(value))
 def test_what_could_be_a_mask_is_refused_with_what_settles_it(save, others, sentence):
     file, first = save({"tracks": XY, **others}), min(others)
-    two = sentence.replace(f" {COULD_BE}, and so could visib", f", visibility (6 x 9) {COULD_BE}")
+    two = sentence.replace(f" {COULD_BE}, and so could v", f", visibility (12 x 9) {COULD_BE}")
     shape = {"layout": "frames-points-xy"}
     for options, expected in (({}, sentence), (shape, two), (shape | {"tracks": "tracks"}, two)):
         with pytest.raises(InputError) as refused:
@@ -165,9 +151,9 @@ def test_a_mask_is_named_with_its_meaning(save, mask, threshold, expected):
 @pytest.mark.parametrize(
     ("mask", "sentence"),
     [
-        ("gone", "gone is absent; accepted is a mask of 6 frames and 9 points, 6 x 9 or 9 x 6, or 'none'"),
-        ("short", "short is 5 x 9; accepted is a mask of 6 frames and 9 points, 6 x 9 or 9 x 6, or 'none'"),
-        ("score", "score (6 x 9) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"),
+        ("gone", "gone is absent; accepted is a mask of 12 frames and 9 points, 12 x 9 or 9 x 12, or 'none'"),
+        ("short", "short is 11 x 9; accepted is a mask of 12 frames and 9 points, 12 x 9 or 9 x 12, or 'no"),
+        ("score", "score (12 x 9) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"),
     ],
 )
 def test_a_mask_that_cannot_be_one_is_refused(save, mask, sentence):
@@ -182,7 +168,7 @@ def test_a_mask_of_a_known_layout_counts_too(save, layout):
     read = read_sequence(save(variables | {"visibility": SEEN}), layout=layout)
     np.testing.assert_array_equal(read.visible, SEEN)
     unnamed = save(variables | {"flags": SEEN})
-    refuses(unnamed, r"flags \(6 x 9\) could.*--visible .*: flags where 1 is seen", layout=layout)
+    refuses(unnamed, r"flags \(12 x 9\) could.*--visible .*: flags where 1 is seen", layout=layout)
     np.testing.assert_array_equal(read_sequence(unnamed, layout=layout, visible="flags").visible, SEEN)
     assert read_sequence(unnamed, layout=layout, visible="none").visible.all()
 

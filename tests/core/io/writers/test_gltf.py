@@ -104,10 +104,8 @@ def test_every_frame_is_shown_at_its_time(small_result, tmp_path, align):
 
 def test_a_constant_shape_has_no_animation(small_result, tmp_path):
     still = replace(small_result, B=np.ones((5, 2)))
-    for name, options in (("a.glb", {}), ("b.glb", {"frame": 3})):
-        (path,) = export(
-            still if name == "a.glb" else small_result, tmp_path / name, **options, coordinates="object"
-        )
+    for name, result, options in (("a.glb", still, {}), ("b.glb", small_result, {"frame": 3})):
+        (path,) = export(result, tmp_path / name, **options, coordinates="object")
         tree, buffer = read_gltf(path)
         check(tree, buffer)
         targets = [channel["target"] for each in tree.get("animations", []) for channel in each["channels"]]
@@ -128,10 +126,8 @@ def test_a_constant_shape_has_no_animation(small_result, tmp_path):
 def test_the_camera_sees_the_shape_as_the_tracks_are(small_result, tmp_path, model, align, coordinates):
     K = small_result.intrinsics.copy()
     K[0, 1] = 0.0
-    size = {"image_size": (1280, 960), "frame_rate": 24}
-    result = replace(
-        small_result, intrinsics=K, camera=CameraModel(model), meta=small_result.meta | size, faces=None
-    )
+    meta = small_result.meta | {"image_size": (1280, 960), "frame_rate": 24}
+    result = replace(small_result, intrinsics=K, camera=CameraModel(model), meta=meta, faces=None)
     (path,) = export(result, tmp_path / "a.glb", align=align, coordinates=coordinates)
     tree, buffer = read_gltf(path)
     check(tree, buffer)
@@ -178,9 +174,8 @@ def test_another_library_loads_the_mesh(small_result, tmp_path):
     (path,) = export(small_result, tmp_path / "a.glb", align="truth", coordinates="object")
     scene = trimesh.load(path, process=False)
     (mesh,) = scene.geometry.values()
-    expected = 1e-3 * turned(
-        aligned_shapes(small_result, ExportOptions(align="truth", coordinates="object"))[0]
-    )
+    over = aligned_shapes(small_result, ExportOptions(align="truth", coordinates="object"))
+    expected = 1e-3 * turned(over[0])
     assert np.array_equal(mesh.faces, small_result.faces)
     assert np.abs(mesh.vertices - expected).max() < 1e-6 * np.abs(expected).max()
 

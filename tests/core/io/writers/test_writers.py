@@ -90,9 +90,8 @@ def test_ply_holds_points_of_one_frame_or_of_all_with_faces_or_edges(small_resul
         assert np.array_equal(vertices[:, :3], result.points[frames].transpose(0, 2, 1).reshape(-1, 3))
         assert np.array_equal(vertices[:, 3], result.visible[frames].ravel())
         if drawn != "points":
-            assert np.array_equal(
-                read.pop(drawn[:-1]), np.concatenate([items + 7 * at for at in range(len(frames))])
-            )
+            corners = np.concatenate([items + 7 * at for at in range(len(frames))])
+            assert np.array_equal(read.pop(drawn[:-1]), corners)
         assert not read
     assert np.array_equal(vertices[:, 4], np.repeat(np.arange(5), 7))
 
@@ -151,24 +150,18 @@ def test_alignment_moves_a_frame_onto_its_truth(small_result, tmp_path):
 
 @pytest.mark.parametrize("align", ["truth", "sequence"])
 def test_a_mirror_image_is_laid_over_the_truth_only_where_it_may_be(small_result, align):
-    frames = small_result.truth.frames
+    frames, known = small_result.truth.frames, {"align": align, "coordinates": "object"}
     far = [
         np.nanmean(np.linalg.norm(aligned_shapes(each, options)[frames] - small_result.truth.points, axis=1))
         for each in (small_result, mirrored(small_result))
-        for options in (
-            ExportOptions(align=align, mirror=mirror, coordinates="object") for mirror in (False, True)
-        )
+        for options in (ExportOptions(mirror=mirror, **known) for mirror in (False, True))
     ]
     assert far[1] == far[0] < far[2] * 0.999
     assert far[3] == pytest.approx(far[0])
 
 
 def test_common_scale_is_the_least_squares_factor(small_result):
-    generator = np.random.default_rng(1)
-    truth = replace(
-        small_result.truth,
-        points=small_result.truth.points + 5 * generator.standard_normal(small_result.truth.points.shape),
-    )
+    truth = with_moved_truth(small_result).truth
 
     def cost(factor):
         total = 0.0
@@ -271,11 +264,9 @@ class Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize(
-    "name", ["a.ply", "a.csv", "a.trajectories.csv", "a.glb", "a.usda", "a.html", "a.pvd"]
-)
-def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
-    frames = "numbered" if name == "a.ply" else "one"
+@pytest.mark.parametrize("suffix", [".ply", ".csv", ".trajectories.csv", ".glb", ".usda", ".html", ".pvd"])
+def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, suffix):
+    name, frames = f"a{suffix}", "numbered" if suffix == ".ply" else "one"
     told = []
 
     def count(done, total):
@@ -310,7 +301,7 @@ def small_disk():
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_a_full_disk_leaves_no_file_and_another_one_those_that_are_told(
+def test_a_full_disk_leaves_no_file_and_another_those_it_tells(
     small_result, tmp_path, small_disk, suffix
 ):
     frames = "numbered" if suffix in (".ply", ".obj") else "one"
