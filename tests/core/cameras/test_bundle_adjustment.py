@@ -28,10 +28,8 @@ def pictured(bundle: Bundle) -> np.ndarray:
 
 def disturbed(bundle: Bundle, size: float, seed: int = 1) -> Bundle:
     random = np.random.default_rng(seed)
-    views = len(bundle.rotations)
-    return bundle.apply_step(
-        size * random.standard_normal(6 * views), size * random.standard_normal(bundle.points.shape)
-    )
+    cameras = random.standard_normal(6 * len(bundle.rotations))
+    return bundle.apply_step(size * cameras, size * random.standard_normal(bundle.points.shape))
 
 
 def seen(views: int = 6, points: int = 25, share: float = 0.8) -> np.ndarray:
@@ -99,10 +97,8 @@ def test_the_error_falls_to_that_of_the_noise_and_never_rises():
     random = np.random.default_rng(5)
     tracks = pictured(true) + 0.5 * random.standard_normal((6, 2, 60))
     start = disturbed(true, 0.02)
-    costs = [
-        np.sum(adjust_bundle(start, tracks, used, max_iterations=n).residuals(tracks, used) ** 2)
-        for n in range(8)
-    ]
+    ends = (adjust_bundle(start, tracks, used, max_iterations=n) for n in range(8))
+    costs = [np.sum(end.residuals(tracks, used) ** 2) for end in ends]
     assert all(after <= before for before, after in itertools.pairwise(costs))
     assert costs[-1] < np.sum(true.residuals(tracks, used) ** 2)
 

@@ -51,10 +51,8 @@ def test_exact_projections_recover_the_camera(count, mirrored):
 def test_noise_moves_the_intrinsics_by_about_the_stated_uncertainty():
     rng = np.random.default_rng(1)
     points = cloud(60)
-    found = [
-        estimate_intrinsics(points, view(points) + 0.5 * rng.normal(size=(2, 60)), seen(60))
-        for _ in range(40)
-    ]
+    noisy = (view(points) + 0.5 * rng.normal(size=(2, 60)) for _ in range(40))
+    found = [estimate_intrinsics(points, tracks, seen(60)) for tracks in noisy]
     assert all(0.4 < each.rms / np.sqrt(0.5) < 1.4 for each in found)
     assert 0.6 < np.std([(each.K[0, 0] / 1400.0 - 1.0) / each.uncertainty for each in found]) < 1.5
 
@@ -185,9 +183,8 @@ def test_orthogonal_tracks_get_the_extent_of_a_typical_perspective_view():
         m = calibrate(observed, found, CameraModel.ORTHOGONAL)
         np.testing.assert_allclose(np.nansum(m, axis=(0, 2)), 0.0, atol=1e-12)
         centered = m - np.nanmean(m, axis=2, keepdims=True)
-        assert np.sqrt(np.nansum(centered**2) / observed.visible.sum()) == pytest.approx(
-            ORTHOGONAL_SPREAD, rel=1e-12
-        )
+        spread = np.sqrt(np.nansum(centered**2) / observed.visible.sum())
+        assert spread == pytest.approx(ORTHOGONAL_SPREAD, rel=1e-12)
         assert found[0, 0] == found[1, 1] == pytest.approx(orthogonal_intrinsics(given)[0, 0])
         np.testing.assert_allclose(to_pixels(m, found), observed.tracks, rtol=1e-12)
 
@@ -204,16 +201,13 @@ def tracks_in(low, high, frames=8, points=30):
 
 
 @pytest.mark.parametrize("focal", (300.0, 1536.0, 9000.0))
-def test_a_lens_sees_the_angle_that_its_sensor_and_its_length_make(focal):
+def test_a_lens_sees_the_angle_that_its_sensor_and_its_length_make_and_what_is_none_is_refused(focal):
     millimeters = lens_of_focal(focal, 1280.0)
     assert np.isclose(np.tan(np.radians(0.5 * view_of_focal(focal, 1280.0))), 0.5 * SENSOR / millimeters)
     assert np.isclose(focal_from_lens(millimeters, 1280.0), focal)
     assert np.isclose(focal_from_lens(lens_of_focal(focal, 1280.0, 6.3), 1280.0, 6.3), focal)
     assert np.isclose(focal_from_view(view_of_focal(focal, 1280.0), 1280.0), focal)
     assert np.isclose(focal_from_lens(4.25, 1920.0, 5.64), 1920.0 / 5.64 * 4.25)
-
-
-def test_what_is_no_lens_or_angle_is_refused():
     for millimeters, sensor in ((0.0, 36.0), (26.0, -1.0)):
         with pytest.raises(InputError, match="above 0"):
             focal_from_lens(millimeters, 1280.0, sensor)
@@ -234,9 +228,5 @@ def test_the_guessed_picture_has_the_tracks_in_its_middle_and_holds_them(low, hi
     assert size in (None, guessed)
     assert guessed >= high and guessed[1] >= high[1]
     assert middle == (0.5 * guessed[0], 0.5 * guessed[1])
-
-
-def test_tracks_measured_from_another_origin_have_a_picture_about_their_middle():
-    size, middle = guess_image_size(tracks_in((-300.0, -100.0), (340.0, 140.0)))
-    assert np.allclose(size, (640.0, 240.0))
-    assert np.allclose(middle, (20.0, 20.0))
+    guessed, middle = guess_image_size(tracks_in((-300.0, -100.0), (340.0, 140.0)))  # from another origin
+    assert np.allclose(guessed, (640.0, 240.0)) and np.allclose(middle, (20.0, 20.0))

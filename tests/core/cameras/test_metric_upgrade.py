@@ -48,13 +48,8 @@ class Scene:
         half = np.random.default_rng(seed).random(((len(tracks) + 1) // 2, tracks.shape[2])) < 0.8
         visible = np.concatenate((half, half))[: len(tracks)]
         P, U = self.projective(seed, noise)
-        return metric_upgrade(
-            P,
-            U,
-            tracks=np.where(visible[:, None], tracks, np.nan),
-            visible=visible,
-            intrinsics=self.intrinsics if known else None,
-        )
+        K, tracks = self.intrinsics if known else None, np.where(visible[:, None], tracks, np.nan)
+        return metric_upgrade(P, U, tracks=tracks, visible=visible, intrinsics=K)
 
     def distance(self, upgrade: MetricUpgrade) -> float:
         """Return the largest distance of a point from the truth after a similarity without reflection."""

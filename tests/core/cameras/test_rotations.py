@@ -36,9 +36,8 @@ def world(rank: int, frames: int = 30, points: int = 20, seed: int = 0) -> World
     turns = np.stack([0.8 * np.sin(5 * s), 2.5 * s, 0.5 * np.cos(4 * s)], axis=1)
     basis = rng.normal(size=(rank, 3, points))
     basis -= basis.mean(axis=2, keepdims=True)
-    weights = np.stack(
-        [np.ones(frames), *(0.4 * np.sin((k + 2) * 3 * s + k) for k in range(1, rank))], axis=1
-    )
+    waves = (0.4 * np.sin((k + 2) * 3 * s + k) for k in range(1, rank))
+    weights = np.stack([np.ones(frames), *waves], axis=1)
     return World(rotation_from_vector(turns), np.einsum("fk,kap->fap", weights, basis))
 
 
@@ -194,14 +193,10 @@ def test_rotations_are_read_from_a_file_and_checked(tmp_path):
 
 def perspective_sequence(scene: World, *, noise: float = 0.0, **known) -> tuple[Sequence, np.ndarray]:
     """Return calibrated perspective tracks of a world at a distance of 5, as a sequence."""
-    frames, _, points = scene.S.shape
     Y = 0.4 * scene.R @ scene.S + np.array([[0.3], [-0.2], [5.0]])
     tracks = project(Y, np.eye(3), CameraModel.PERSPECTIVE)
     tracks += noise * np.random.default_rng(8).normal(size=tracks.shape)
-    observations = Observations(tracks, np.ones((frames, points), dtype=bool))
-    return Sequence(
-        observations.tracks, observations.visible, CameraModel.PERSPECTIVE, "world", **known
-    ), tracks
+    return Sequence(tracks, everything(tracks), CameraModel.PERSPECTIVE, "world", **known), tracks
 
 
 def with_companion(scene: World) -> tuple[Sequence, np.ndarray]:
@@ -315,13 +310,7 @@ def test_rotations_of_many_points_are_estimated_from_some_of_them(monkeypatch, s
     gappy = replace(sequence, visible=visible, companion=Observations(sequence.companion.tracks, visible))
     some = np.linspace(0, 59, 20).round().astype(int)
     companion = Observations(sequence.companion.tracks[:, :, some], sequence.visible[:, some])
-    part = replace(
-        sequence,
-        tracks=tracks[:, :, some],
-        visible=sequence.visible[:, some],
-        truth=None,
-        companion=companion,
-    )
+    part = replace(sequence, tracks=tracks[:, :, some], visible=companion.visible, companion=companion)
 
     def rotations(sequence, tracks=tracks):
         return rotation_candidates(sequence, tracks, source=source)[0].compute()

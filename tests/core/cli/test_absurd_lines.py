@@ -119,11 +119,8 @@ def _with_option(words: list[str], command: str, choose: random.Random) -> None:
     whose = command if choose.random() < 0.9 else choose.choice(list(COMMANDS))
     action = choose.choice(options_of(whose))
     flag = choose.choice(action.option_strings)
-    value = (
-        str(choose.choice(list(action.choices)))
-        if action.choices and choose.random() < 0.3
-        else _value(choose)
-    )
+    listed = action.choices and choose.random() < 0.3
+    value = str(choose.choice(list(action.choices))) if listed else _value(choose)
     if command in LONG and "--output" in action.option_strings:
         value = choose.choice(NO_FOLDERS)
     given = [] if action.nargs == 0 and choose.random() < 0.8 else [value]

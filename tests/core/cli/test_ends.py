@@ -84,16 +84,13 @@ def test_what_cannot_be_written_in_the_end_is_written_elsewhere(tracks, tmp_path
         clear(line)
 
     monkeypatch.setattr(ProgressLine, "clear", removing)
-    for words, what, read in (
-        (["solve", tracks, *QUICK], "result", load_result),
-        (TRACKING, "sequence", read_sequence),
-    ):
+    solving = ["solve", tracks, *QUICK]
+    for words, what, read in ((solving, "result", load_result), (TRACKING, "sequence", read_sequence)):
         gone.mkdir()
         assert main([*words, "-o", str(gone / "a.npz")]) == 2
         (path,) = elsewhere.iterdir()
-        assert capsys.readouterr().err.endswith(
-            f"the folder {gone} does not exist. The {what} is saved in {path}\n"
-        )
+        sentence = f"the folder {gone} does not exist. The {what} is saved in {path}\n"
+        assert capsys.readouterr().err.endswith(sentence)
         assert read(path).frame_count > 1 and path.stat().st_mode & 0o777 == 0o600
         path.unlink()
 
@@ -118,10 +115,8 @@ def test_a_full_output_is_a_sentence(tracks):
 def test_a_reader_that_goes_ends_the_command_in_silence(words, tmp_path):
     said = tmp_path / "said"
     with said.open("wb") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "core", *words.split()], stdout=subprocess.PIPE, stderr=errors
-        )
-        assert process.stdout is not None
+        command = [sys.executable, "-m", "core", *words.split()]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
         process.stdout.close()
         code = process.wait()
     assert (code, said.read_bytes()) == (141, b"")
@@ -131,10 +126,8 @@ def test_a_reader_that_goes_ends_the_command_in_silence(words, tmp_path):
 def test_a_closed_output_is_a_sentence_and_closed_errors_change_nothing(tracks, tmp_path):
     path = tmp_path / "a.npz"
     words = ["solve", tracks, *QUICK, "-o", str(path)]
-    assert nrsfm([*words, "--json", "--quiet"], ">&-")[::2] == (
-        2,
-        "nrsfm solve: standard output: Bad file descriptor\n",
-    )
+    code, _printed, errors = nrsfm([*words, "--json", "--quiet"], ">&-")
+    assert (code, errors) == (2, "nrsfm solve: standard output: Bad file descriptor\n")
     whole = load_result(path)
     code, printed, _errors = nrsfm(words, "2>&- <&-")
     assert code == 0 and printed.endswith(f"wrote {path}\n")

@@ -79,9 +79,7 @@ def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wron
     assert as_lines(summary_of(stopped) | {"output": []})[0] == lines[1]  # its worth is not known
 
 
-def test_export_colors_by_standard_deviation_where_there_is_one(
-    refined_result, small_result, tmp_path, capsys
-):
+def test_export_colors_by_deviation_where_there_is_one(refined_result, small_result, tmp_path, capsys):
     for name, result, code in (("with", refined_result, 0), ("without", small_result, 2)):
         path = save_result(result, tmp_path / f"{name}.npz")
         assert main(["export", str(path), "-o", str(tmp_path / f"{name}.glb"), "--color", "std"]) == code
@@ -100,22 +98,10 @@ def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, evaluate
 def made_of(sequence, K, *, tracks, translations, shapes, **more):
     """A result with these shapes (F, 3, P), each of them a basis shape of its own."""
     frames = len(shapes)
-    return Result(
-        tracks=tracks,
-        visible=sequence.visible,
-        rotations=sequence.rotations,
-        translations=translations,
-        B=np.eye(frames),
-        C=shapes.reshape(frames, -1).T,
-        weights=np.zeros(frames),
-        eta=1.0,
-        loss=0.0,
-        history=np.zeros((0, 3)),
-        intrinsics=K,
-        camera=sequence.camera,
-        truth=sequence.truth,
-        **more,
-    )
+    factors = {"B": np.eye(frames), "C": shapes.reshape(frames, -1).T, "weights": np.zeros(frames)}
+    run = {"eta": 1.0, "loss": 0.0, "history": np.zeros((0, 3)), "intrinsics": K}
+    known = {name: getattr(sequence, name) for name in ("visible", "rotations", "camera", "truth")}
+    return Result(tracks=tracks, translations=translations, **factors, **run, **known, **more)
 
 
 def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_them(tmp_path, evaluated):
@@ -123,13 +109,9 @@ def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_the
     sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
     K = orthogonal_intrinsics(sequence.observations)
     S, R = sequence.truth.points, sequence.rotations
-    exact = made_of(
-        sequence,
-        K,
-        tracks=calibrate(sequence.observations, K, sequence.camera),
-        translations=(sequence.translations - [*K[:2, 2], 0.0]) / K[0, 0],
-        shapes=S / K[0, 0],
-    )
+    tracks = calibrate(sequence.observations, K, sequence.camera)
+    t = (sequence.translations - [*K[:2, 2], 0.0]) / K[0, 0]
+    exact = made_of(sequence, K, tracks=tracks, translations=t, shapes=S / K[0, 0])
     path = save_result(exact, tmp_path / "exact.npz")
     for name, rotations in (("right", R), ("wrong", R[::-1])):
         truth = tmp_path / f"{name}.npz"
@@ -144,18 +126,13 @@ def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_the
 def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, evaluated, capsys):
     """The depth of an exact orthogonal reconstruction is inverted, and it is 5 mm beside its place."""
     sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
-    K, S, R, t = (
-        np.diag([40.0, 40.0, 1.0]), sequence.truth.points, sequence.rotations, sequence.translations
-    )  # fmt: skip
+    K, S = np.diag([40.0, 40.0, 1.0]), sequence.truth.points
+    R, t = sequence.rotations, sequence.translations
     inverted = np.swapaxes(R, 1, 2) @ (np.diag([1.0, 1.0, -1.0]) @ R @ S) / 40.0
-    result = made_of(
-        sequence,
-        K,
-        tracks=(sequence.tracks + np.array([[5.0], [0.0]])) / 40.0,
-        translations=(t + np.array([5.0, 0.0, 0.0])) / 40.0,
-        shapes=inverted,
-        meta={"units": "mm"},
-    )
+    moved = np.array([5.0, 0.0, 0.0])
+    tracks, beside = (sequence.tracks + moved[:2, None]) / 40.0, (t + moved) / 40.0
+    meta = {"units": "mm"}
+    result = made_of(sequence, K, tracks=tracks, translations=beside, shapes=inverted, meta=meta)
     path, truth = save_result(result, tmp_path / "moved.npz"), tmp_path / "truth.npz"
     np.savez(truth, S=S, R=R, t=t)
 
@@ -169,11 +146,8 @@ def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, evaluated, 
     assert error == pytest.approx(5.0) and name == "as is, by the cameras, found mirrored"
     error, name = said("--mirror", "off")
     assert error > 5.0 and name == "per-frame similarity"
-    for cameras, sentence in (
-        ({"R": 2.0 * R, "t": t}, "is not a rotation"),
-        ({"R": R, "t": t * np.nan}, "t holds"),
-    ):
-        np.savez(tmp_path / "wrong.npz", S=S, **cameras)
+    for factors, sentence in (((2.0, 1.0), "is not a rotation"), ((1.0, np.nan), "t holds")):
+        np.savez(tmp_path / "wrong.npz", S=S, R=factors[0] * R, t=factors[1] * t)
         assert main(["evaluate", str(path), "--truth", str(tmp_path / "wrong.npz")]) == 2
         assert sentence in capsys.readouterr().err
     assert main(["evaluate", str(path), "--align", "sequence", "--mirror", "on"]) == 0

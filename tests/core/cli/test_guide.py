@@ -17,9 +17,8 @@ UNREFINED = [*OPTIONS, "--objective", "wnn"]
 @pytest.fixture(scope="module")
 def tracks(tmp_path_factory):
     """Tracks of a small sequence."""
-    folder = write_challenge(
-        tmp_path_factory.mktemp("guide"), "balloon", paths=("circle",), frames=12, points=18
-    )
+    root = tmp_path_factory.mktemp("guide")
+    folder = write_challenge(root, "balloon", paths=("circle",), frames=12, points=18)
     return str(folder / "sequence" / "perspective" / "circle.txt")
 
 
@@ -27,10 +26,8 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
     words = [*UNREFINED, "--over", "xi", "--values", "0.1,0.5", "--folds", "2", "--json", "--quiet"]
     assert main(["guide", tracks, *words]) == 0
     said = json.loads(capsys.readouterr().out)
-    sequence = read_sequence(tracks)
-    settings = Settings(
-        rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5), objective="wnn"
-    )
+    sequence, penalty = read_sequence(tracks), WeightedNuclearNorm(xi=0.5)
+    settings = Settings(rank=3, starts=1, rotations="truth", penalty=penalty, objective="wnn")
     *_, last = iterate(sequence, settings)
     line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5), folds=2)), "xi")
     assert [row["value"] for row in said["rows"]] == [0.1, 0.5]
@@ -88,9 +85,7 @@ def test_words_are_values_of_the_objective(tracks, capsys):
         (["--over", "eta", "--preset", "bilinear", "--isometry", "1"], "eta", "xi, rank, eta, objective"),
     ],
 )
-def test_the_parameter_and_the_options_choose_the_objective(
-    tracks, capsys, monkeypatch, words, parameter, offered
-):
+def test_the_parameter_and_the_options_choose_the_objective(tracks, monkeypatch, words, parameter, offered):
     posed = []
     monkeypatch.setattr("core.cli.guide._solve", lambda *given: posed.append(given))
     assert main(["guide", tracks, "--quiet", *words]) == 0

@@ -33,7 +33,7 @@ def test_simulate_writes_one_camera_or_all_paths_when_asked(tmp_path):
     assert not (tmp_path / "stretch" / "sequence" / "orthogonal").exists()
 
 
-def test_info_prints_a_table_of_all_sequences(written, capsys):
+def test_info_prints_a_table_of_all_sequences_and_has_the_same_facts_as_json(written, capsys):
     capsys.readouterr()
     assert main(["info", str(written)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -46,10 +46,6 @@ def test_info_prints_a_table_of_all_sequences(written, capsys):
     ]
     assert all("all (frame 4)" in line for line in lines[1:5])
     assert lines[-1] == "4 sequences of 2 objects"
-
-
-def test_info_as_json_has_the_same_facts(written, capsys):
-    capsys.readouterr()
     assert main(["info", str(written / "paper"), "--json"]) == 0
     first = json.loads(capsys.readouterr().out)[0]
     read = read_sequence(first["file"])
@@ -93,13 +89,12 @@ def tracker(tmp_path):
     tracks = start + 5 * np.sin(np.arange(frames)[:, None, None] / 3)
     seen = np.ones((frames, points), bool)
     seen[3:, 4] = False
-    np.savez(
-        tmp_path / "clip.npz", pred_tracks=tracks[None], pred_visibility=seen[None], K=np.diag([900, 900, 1])
-    )
+    arrays = {"pred_tracks": tracks[None], "pred_visibility": seen[None], "K": np.diag([900, 900, 1])}
+    np.savez(tmp_path / "clip.npz", **arrays)
     return tmp_path / "clip.npz"
 
 
-def test_info_of_a_file_is_how_it_is_understood(tracker, capsys):
+def test_info_of_a_file_is_how_it_is_understood_and_as_json_the_arrays_that_it_is_from(tracker, capsys):
     assert main(["info", str(tracker)]) == 0
     said = capsys.readouterr().out
     for line in (
@@ -111,9 +106,6 @@ def test_info_of_a_file_is_how_it_is_understood(tracker, capsys):
     ):
         assert line in said.splitlines()
     assert "guessed" not in said
-
-
-def test_info_of_a_file_as_json_has_the_arrays_that_it_is_from(tracker, capsys):
     assert main(["info", str(tracker), "--json", "--size", "1280x720"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["frames"], found["points"], found["producer"]) == (12, 9, "CoTracker")

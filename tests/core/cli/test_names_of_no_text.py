@@ -54,9 +54,8 @@ def inputs(tmp_path_factory):
     render("paper", frames=5, size=(96, 72)).write(made / "video.mp4")
     (made / "video.mp4").rename(made / f"{NAME}.mp4")
     write_challenge(made / NAME, "paper", paths=("line",), frames=8, points=18)
-    assert (
-        main(["solve", str(made / f"{NAME}.npz"), *QUICK.split(), "-o", str(made / f"{NAME}result.npz")]) == 0
-    )
+    place = str(made / NAME)
+    assert main(["solve", f"{place}.npz", *QUICK.split(), "-o", f"{place}result.npz"]) == 0
     return made
 
 

@@ -45,10 +45,8 @@ def same(first, second):
 
 
 def test_solve_gives_the_numbers_of_python(solved, tracks):
-    sequence = read_sequence(tracks)
-    assert same(
-        load_result(solved), reconstruct(sequence, Settings(rank=2, rotations="truth", objective="wnn"))
-    )
+    again = reconstruct(read_sequence(tracks), rank=2, rotations="truth", objective="wnn")
+    assert same(load_result(solved), again)
 
 
 def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, capsys):
@@ -71,9 +69,8 @@ def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, 
     assert said["iterations"] == result.iterations and said["seconds"] == result.seconds
     assert said["status"] == "converged" and said["rank"] == 2
     assert 1 < said["starts_agreed"] <= len(said["starts"]) == Settings().starts and said["remarks"] == []
-    assert set(said["errors"]) == {
-        "procrustes_mm", "procrustes_mm_reference", "procrustes_mm_mirror", "reprojection_px",
-    }  # fmt: skip
+    procrustes = {f"procrustes_mm{kind}" for kind in ("", "_reference", "_mirror")}
+    assert set(said["errors"]) == procrustes | {"reprojection_px"}
     assert 0 < said["errors"]["reprojection_px"] < 20 and 0 < said["errors"]["procrustes_mm"] < 50
     with history.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -126,10 +123,8 @@ def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
     counted = shutil.copytree(folder, tmp_path / "paper")
     shutil.rmtree(counted / "truth")  # whose frames would contradict the other base
     source = tmp_path / "base.npz"
-    assert main(
-        ["solve", str(counted), "--camera", "orthogonal", "--path", "line", "--frame-base", "0",
-         "--rank", "2", "--iterates", "3", "--objective", "wnn", "--quiet", "-o", str(source)]
-    ) == 0  # fmt: skip
+    words = "--camera orthogonal --path line --frame-base 0 --rank 2 --iterates 3 --objective wnn --quiet"
+    assert main(["solve", str(counted), *words.split(), "-o", str(source)]) == 0
     result = load_result(source)
     words = shlex.split(result.meta["command"])
     assert words[words.index("--frame-base") + 1] == "0"
@@ -198,18 +193,11 @@ def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tm
         assert np.allclose(result.rotations, stored["R"], atol=1e-7)  # the file has single precision
 
 
-@pytest.mark.parametrize(("given", "warned"), [(["calibrated"], True), (["calibrated", "--camera"], False)])
-def test_pixels_that_are_treated_as_calibrated_are_solved_with_a_warning(
-    given, warned, tracks, folder, tmp_path, capsys
-):
+@pytest.mark.parametrize(("camera", "warned"), [("perspective", True), ("orthogonal", False)])
+def test_pixels_treated_as_calibrated_are_solved_with_a_warning(camera, warned, folder, tmp_path, capsys):
     path = tmp_path / "a.npz"
-    words = ["--intrinsics", *given]
-    source = tracks
-    if "--camera" in given:
-        source = str(folder)
-        words += ["orthogonal", "--path", "circle"]
-    limits = ["--iterates", "2", "--quiet"]
-    assert main(["solve", source, *FAST, *words, *limits, "-o", str(path)]) == 0
+    words = f"--intrinsics calibrated --camera {camera} --path circle --iterates 2 --quiet".split()
+    assert main(["solve", str(folder), *FAST, *words, "-o", str(path)]) == 0
     said = capsys.readouterr().err
     assert said.count("\n") == warned and ("which looks like pixels" in said) == warned
     assert path.exists()

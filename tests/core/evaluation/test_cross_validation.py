@@ -149,9 +149,8 @@ def test_what_is_hidden_does_not_enter_the_solution(case):
     sequence, iterates = case
     held = choose_hidden(sequence.tracks, sequence.visible, 6, seed=(0, 0))
     plan = HoldoutPlan("xi", (0.5, 1.0), folds=1)
-    trials = [
-        sweep(sequence, start, SETTINGS, plan) for start in (iterates[-1], moved_at(iterates[-1], held))
-    ]
+    starts = iterates[-1], moved_at(iterates[-1], held)
+    trials = (sweep(sequence, start, SETTINGS, plan) for start in starts)
     for one, other in zip(*trials, strict=True):
         assert other.kept == one.kept
         assert other.held.rms > 100
@@ -209,9 +208,8 @@ def test_the_rank_is_found_and_ties_go_to_the_lower_one(case):
 
 
 def trial(fold: int, value: float, held: float) -> HoldoutTrial:
-    return HoldoutTrial(
-        value, fold, ReprojectionErrors(held, held / 2), ReprojectionErrors(held / 3, 0.0), None, 1, 1, 0.0
-    )
+    errors = ReprojectionErrors(held, held / 2), ReprojectionErrors(held / 3, 0.0)
+    return HoldoutTrial(value, fold, *errors, None, 1, 1, 0.0)
 
 
 def trials_of(table: dict[float, tuple[float, ...]]) -> list[HoldoutTrial]:

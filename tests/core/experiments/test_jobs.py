@@ -125,11 +125,8 @@ def test_a_job_that_the_workers_give_up_is_given_to_them_again_but_not_forever(t
 @pytest.mark.slow
 def test_a_job_without_a_result_is_recorded_and_the_others_continue(tmp_path):
     errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError(), TypeError("a defect")]
-    jobs = [
-        *(Ending(type(error).__name__, error) for error in errors),
-        Ending("dies", code=7),
-        Ending("good"),
-    ]
+    jobs = [Ending(type(error).__name__, error) for error in errors]
+    jobs += [Ending("dies", code=7), Ending("good")]
     with JobStore(tmp_path) as store:
         run_jobs(jobs, store)
         found = load_job_results(store, jobs)
@@ -153,9 +150,8 @@ def test_a_job_that_takes_too_long_is_ended_and_recorded(tmp_path):
     with JobStore(tmp_path) as store:
         began = time.monotonic()
         run_jobs([Ending("first")], store, processes=1)
-        limit = max(
-            2, round(8 * (time.monotonic() - began))
-        )  # a process begins within it, on a slow machine too
+        # A process begins within it, on a slow machine too.
+        limit = max(2, round(8 * (time.monotonic() - began)))
         run_jobs(jobs, store, processes=1, timeout=limit)
         found = load_job_results(store, jobs)
     assert found["long"].status == "time limit" and found["long"].failure == f"it was ended after {limit} s"

@@ -83,8 +83,7 @@ def test_the_rotation_error_is_the_angle_that_no_common_turn_nor_reflection_remo
     mirror = np.diag([1.0, 1.0, -1.0])
     assert rotation_error(R @ turn, R) < 1e-5
     assert rotation_error(mirror @ R @ turn @ mirror, R) < 1e-5
-    random = np.random.default_rng(1)
-    axis = random.standard_normal((FRAMES, 3))
+    axis = np.random.default_rng(1).standard_normal((FRAMES, 3))
     axis *= np.radians(4.0) / np.linalg.norm(axis, axis=1, keepdims=True)
     axis[::2] = -axis[1::2]  # pairs of turns that cancel, so that no common one helps
     assert rotation_error(R @ rotation_from_vector(axis), R) == pytest.approx(4.0, rel=1e-2)

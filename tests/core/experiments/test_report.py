@@ -100,9 +100,7 @@ def test_table_2_continues_table_1_and_shows_every_sequence(folder, report, tmp_
 
 
 @pytest.mark.slow
-def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
-    folder, report, tmp_path, monkeypatch, cells
-):
+def test_ends_of_data_that_was_moved_are_made_again_from_there(folder, report, tmp_path, monkeypatch, cells):
     moved, again = shutil.copytree(folder, tmp_path / "moved"), shutil.copytree(report, tmp_path / "again")
     monkeypatch.setattr(jobs, "_run_job", None)  # nothing is computed again
     assert main(["reproduce", "table1", "--data", str(moved), "-o", str(again), "--jobs", "1"]) == 0
@@ -112,10 +110,8 @@ def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
     settings = cells((again / "report.md").read_text(encoding="utf-8"), "## Settings")
     commands = {row[1]: row[2] for row in settings[2:]}
     assert commands["ADMM-WNN"] == "`nrsfm solve … --preset paper --method admm --max-iterations 3000`"
-    ending = (
-        "--preset paper --method bmm --tau 1.0 --max-iterations 2000`"  # its own penalty is the nuclear norm
-    )
-    assert commands["BMM"].endswith(ending)
+    # Its own penalty is the nuclear norm.
+    assert commands["BMM"].endswith("--preset paper --method bmm --tau 1.0 --max-iterations 2000`")
     assert [row[2] for row in settings].count("from Python alone") == 2
 
 
@@ -141,11 +137,8 @@ def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, 
 def test_a_sequence_that_cannot_be_solved_is_named_and_the_others_continue(tmp_path):
     root = write_challenge(tmp_path / "data", "paper", paths=("circle", "line"), frames=9, points=16)
     (root / "sequence" / "orthogonal" / "line.txt").unlink()  # then line has no companion
-    output = tmp_path / "report"
-    assert (
-        main(["reproduce", "tableA1", "--data", str(tmp_path / "data"), "-o", str(output), "--jobs", "1"])
-        == 0
-    )
+    data, output = tmp_path / "data", tmp_path / "report"
+    assert main(["reproduce", "tableA1", "--data", str(data), "-o", str(output), "--jobs", "1"]) == 0
     text = (output / "report.md").read_text(encoding="utf-8")
     assert "## Not computed" in text and "no companion tracks" in text
     assert {row["path"] for row in numbers(output)} == {"circle"}

@@ -31,7 +31,7 @@ from core.reconstruction import settings_to_dict
 QUICK = ["--rotations", "truth", "--objective", "wnn", "--starts", "1"]  # a run takes about 50 ms
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data(folder):
     """The words for a sweep of two sequences under four settings."""
     return ["sweep", str(folder), "--camera", "perspective", "--set", "rank=1,2", "eta=0.05,0.2", *QUICK]
@@ -56,11 +56,10 @@ def comparable(folder):
 
 
 @pytest.fixture(scope="module")
-def swept(folder, tmp_path_factory):
+def swept(data, tmp_path_factory):
     """The folder of a finished sweep, run by one process."""
     output = tmp_path_factory.mktemp("swept")
-    words = ["sweep", str(folder), "--camera", "perspective", "--set", "rank=1,2", "eta=0.05,0.2", *QUICK]
-    assert main([*words, "--jobs", "1", "-o", str(output)]) == 0
+    assert main([*data, "--jobs", "1", "-o", str(output)]) == 0
     return output
 
 
@@ -83,19 +82,14 @@ def test_values_are_lists_and_ranges(text, whole, values):
     assert parse_values(text, whole=whole) == values
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1,", ",1", "[1,2", "log:0:1:3", "log:1:2", "lin:1:2:1", "log:1:2:x", "lin:1:inf:3"]
-)
-def test_what_lists_no_values_is_refused(text):
-    with pytest.raises(InputError):
-        parse_values(text)
-
-
-def test_seeds_are_read():
+def test_seeds_are_read_and_what_lists_no_values_or_seeds_is_refused():
     assert parse_seeds("2:5") == ("2", "3", "4") and parse_seeds("7,1") == ("7", "1")
     for text in ("5:5", "x", "1:2:3", "-1:3", ""):
         with pytest.raises(InputError):
             parse_seeds(text)
+    for text in ("", *"1, ,1 [1,2 log:0:1:3 log:1:2 lin:1:2:1 log:1:2:x lin:1:inf:3".split()):
+        with pytest.raises(InputError):
+            parse_values(text)
 
 
 @pytest.mark.slow
@@ -113,7 +107,7 @@ def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, cap
 # -- rows ----------------------------------------------------------------------------------------------------
 
 
-def test_every_run_is_a_line_with_all_that_is_known_of_it(swept, folder):
+def test_every_run_is_a_line_with_all_that_is_known_of_it_and_its_command_makes_it_again(swept, tmp_path):
     rows = lines(swept)
     assert len(rows) == 8 == len({row["key"] for row in rows})
     for row in rows:
@@ -126,9 +120,6 @@ def test_every_run_is_a_line_with_all_that_is_known_of_it(swept, folder):
         assert row["data"] == sequence.content and row["settings"]["rank"] == result.rank
         assert row["seconds"] > 0 and row["memory_mb"] > 10 and row["version"]
         assert (row["object"], row["camera"]) == ("balloon", "perspective") and row["error"] == ""
-
-
-def test_the_command_of_a_row_makes_it_again(swept, tmp_path):
     row = lines(swept)[0]
     words = shlex.split(row["command"])
     words[words.index("-o") + 1] = str(tmp_path / "again.npz")
@@ -185,9 +176,7 @@ def test_a_failed_run_is_a_row_and_runs_again_when_asked(folder, tmp_path, capsy
     assert main(words) == 0
     assert len(lines(tmp_path)) == 2
     assert main([*words, "--retry", "failed"]) == 0
-    assert [row["status"] for row in lines(tmp_path)] == [
-        row["status"] for row in (*lines(tmp_path)[:2], bad)
-    ]
+    assert [row["status"] for row in lines(tmp_path)][2:] == [bad["status"]]
     assert len(rows_of(tmp_path)) == 2
 
 
@@ -202,23 +191,24 @@ def test_a_run_beyond_the_time_limit_is_ended_and_recorded(folder, tmp_path):
     assert row["status"] == "converged" and len(lines(tmp_path)) == 2
 
 
-def test_a_table_of_runs_without_a_result_says_so(swept, tmp_path, capsys):
-    row = lines(swept)[0] | {"status": "time limit", "metrics": {}, "loss": None}
-    write_lines(tmp_path, [row])
-    assert main(["sweep", str(tmp_path), "--table", "mean_mm", "--by", "rank"]) == 2
+def test_a_table_without_a_result_or_without_pandas_says_so(swept, tmp_path, monkeypatch, capsys):
+    write_lines(tmp_path, [lines(swept)[0] | {"status": "time limit", "metrics": {}, "loss": None}])
+    table = ["--table", "mean_mm", "--by", "rank"]
+    assert main(["sweep", str(tmp_path), *table]) == 2
     found = capsys.readouterr().err
     assert "the number is 'mean_mm'" in found and "because none of them has a result" in found
-
-
-def test_a_table_without_pandas_says_what_to_install(swept, monkeypatch, capsys):
+    assert main(["sweep", str(swept), *table, "-o", str(tmp_path / "out")]) == 2
+    assert "is the folder of a sweep; --table without -o" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "pandas", None)
-    assert main(["sweep", str(swept), "--table", "mean_mm", "--by", "rank"]) == 2
+    assert main(["sweep", str(swept), *table]) == 2
     said = capsys.readouterr().err
     assert "pandas" in said and "nrsfm-gui[experiments]" in said and said.count("\n") == 1
     assert is_sweep_folder(swept)  # which is asked of every folder that is opened
 
 
-def test_runs_are_read_from_regular_files_only(tmp_path):
+def test_runs_are_read_from_regular_files_that_no_other_process_writes(swept, tmp_path):
+    with JobStore(swept), pytest.raises(InputError, match="is being written by another process"):
+        JobStore(swept)
     reader = SweepReader(tmp_path)
     os.mkfifo(tmp_path / "runs.jsonl")
     with pytest.raises(InputError, match=r"runs\.jsonl: is a pipe; accepted is a file"):
@@ -226,11 +216,6 @@ def test_runs_are_read_from_regular_files_only(tmp_path):
     assert not is_sweep_folder(tmp_path)
     with pytest.raises(InputError, match=r"runs\.jsonl is a pipe"):
         JobStore(tmp_path)
-
-
-def test_two_commands_do_not_write_the_same_file(swept):
-    with JobStore(swept), pytest.raises(InputError, match="is being written by another process"):
-        JobStore(swept)
 
 
 def test_a_file_system_without_locks_is_written(tmp_path, monkeypatch):
@@ -314,9 +299,7 @@ def test_runs_that_need_too_much_memory_are_refused_before_it_is_used(swept, mon
 
 
 @pytest.mark.slow
-def test_the_memory_of_the_runs_of_a_sweep_is_that_of_their_rows_not_of_their_files(
-    swept, tmp_path, monkeypatch
-):
+def test_the_memory_of_the_runs_of_a_sweep_is_that_of_their_rows_not_files(swept, tmp_path, monkeypatch):
     first = lines(swept)[0]
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.001")
     # 4 MB: each run but the last counts no more.
@@ -373,12 +356,6 @@ def test_a_reader_returns_what_a_run_was_made_of(swept):
         assert (run.source, run.content) == (row["sequence"], row["data"])
         assert (run.settings.rank, run.settings.eta) == (row["rank"], row["eta"])
         assert load_result(swept / row["result"]).meta["settings"] == settings_to_dict(run.settings)
-
-
-def test_the_folder_of_a_sweep_is_no_data(swept, tmp_path, capsys):
-    words = ["sweep", str(swept), "--table", "mean_mm", "--by", "rank", "-o", str(tmp_path / "out")]
-    assert main(words) == 2
-    assert "is the folder of a sweep; --table without -o" in capsys.readouterr().err
 
 
 def test_the_folder_of_the_data_is_refused_as_the_output(tmp_path, capsys):

@@ -142,9 +142,7 @@ def test_a_signal_ends_the_command_with_its_code_and_the_same_call_goes_on(start
 
 
 @pytest.mark.parametrize("scheduler", ["of its own"], indirect=True)
-def test_a_scheduler_that_ends_is_one_sentence_and_the_same_call_goes_on(
-    cluster, start_sweep, folder, tmp_path
-):
+def test_a_scheduler_that_ends_is_one_sentence_and_the_call_goes_on(cluster, start_sweep, folder, tmp_path):
     sweep = start_sweep(tmp_path)
     wait_for(lambda: count_lines(tmp_path) >= 3, sweep)
     cluster.kill(cluster.scheduler)

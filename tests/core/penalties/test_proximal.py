@@ -45,12 +45,8 @@ def brute_force(penalty, s, rho):
     for k in np.argsort(values)[:3]:
         low, high = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
         if high > low:
-            found = minimize_scalar(
-                lambda z: cost(penalty, z, s, rho)[0],
-                bounds=(low, high),
-                method="bounded",
-                options={"xatol": 1e-12 * end},
-            )
+            within = {"bounds": (low, high), "method": "bounded", "options": {"xatol": 1e-12 * end}}
+            found = minimize_scalar(lambda z: cost(penalty, z, s, rho)[0], **within)
             if found.fun < least:
                 best, least = found.x, found.fun
     return best, least

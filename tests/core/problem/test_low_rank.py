@@ -72,12 +72,8 @@ def test_the_closed_form_has_no_residual_and_is_zero_where_points_are_hidden(sim
     full = min(points, 3 * frames)
     free = LowRankProblem(problem.tracks, problem.visible, problem.eta, np.zeros(full))
     assert free.loss(free.closed_form()) < 1e-24
-    np.testing.assert_allclose(
-        reference_singular_values(problem.data),
-        np.linalg.svd(X.reshape(points, -1), compute_uv=False),
-        rtol=1e-9,
-        atol=1e-15,
-    )
+    sigma = np.linalg.svd(X.reshape(points, -1), compute_uv=False)
+    np.testing.assert_allclose(reference_singular_values(problem.data), sigma, rtol=1e-9, atol=1e-15)
 
 
 def test_weights_of_all_singular_values_follow_the_tail(simulated_low_rank):

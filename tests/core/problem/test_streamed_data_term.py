@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core import InputError, LowRankProblem, NonRigidProblem, Status, VariableProjection, solve
+from core import InputError, LowRankProblem, Status, VariableProjection, solve
 from core.foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
 from core.problem import closed_form_structure, reference_singular_values, rigid_start, with_rank
 from core.problem import data_term as quadratic
@@ -21,20 +23,13 @@ def both(monkeypatch, simulated, simulated_low_rank):
     """Make a problem twice: with stored planes, and with planes formed in several uneven chunks."""
 
     def make(case: str, points: int = 43):
-        missing = 0.2 if "hidden" in case else 0.0
+        size = {"points": points, "missing": 0.2 if "hidden" in case else 0.0}
         if "low rank" in case:
-            problem, _ = simulated_low_rank(
-                frames=37, points=points, weights=(0.0, 1e-4, 1e-3, 2e-3), missing=missing
-            )
-            again = LowRankProblem(problem.tracks, problem.visible, problem.eta, problem.weights)
+            problem, _ = simulated_low_rank(frames=37, weights=(0.0, 1e-4, 1e-3, 2e-3), **size)
         else:
-            eta = 1.0 if case == "orthogonal" else 0.05
-            problem, _ = simulated(
-                frames=17, points=points, weights=(0.05, 0.1, 0.3), rank=3, eta=eta, missing=missing
-            )
-            again = NonRigidProblem(
-                problem.tracks, problem.visible, problem.rotations, problem.eta, problem.weights
-            )
+            size["eta"] = 1.0 if case == "orthogonal" else 0.05
+            problem, _ = simulated(frames=17, weights=(0.05, 0.1, 0.3), rank=3, **size)
+        again = replace(problem)
         assert not problem.data.streamed
         monkeypatch.setattr(quadratic, "STORED_BYTES", 0)
         monkeypatch.setattr(quadratic, "NARROWEST", 1)
@@ -61,25 +56,18 @@ def test_all_sums_equal_those_of_stored_planes(both, random_factors, case):
     np.testing.assert_allclose(other.C, one.C, rtol=1e-9, atol=1e-9)
     assert other.rhs_C == pytest.approx(one.rhs_C, rel=1e-12)
     np.testing.assert_allclose(np.concatenate(other.inverses, axis=2), one.inverses[0], rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(
-        streamed.data.frame_blocks(factors.C, weights),
-        stored.data.frame_blocks(factors.C, weights),
-        atol=1e-10,
-    )
-    np.testing.assert_allclose(
-        streamed.data.frame_targets(factors.C), stored.data.frame_targets(factors.C), atol=1e-11
-    )
+    blocks, targets = stored.data.frame_blocks(factors.C, weights), stored.data.frame_targets(factors.C)
+    np.testing.assert_allclose(streamed.data.frame_blocks(factors.C, weights), blocks, atol=1e-10)
+    np.testing.assert_allclose(streamed.data.frame_targets(factors.C), targets, atol=1e-11)
     assert streamed.loss(factors) == pytest.approx(stored.loss(factors), rel=1e-13)
     assert streamed.loss(factors) == pytest.approx(residuals.loss(stored, factors), rel=1e-12)
-    for mine, theirs in zip(
-        streamed.data.weighted_residuals(factors), stored.data.weighted_residuals(factors), strict=True
-    ):
+    both_residuals = (each.data.weighted_residuals(factors) for each in (streamed, stored))
+    for mine, theirs in zip(*both_residuals, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-10)
     np.testing.assert_array_equal(streamed.data.H, stored.data.H)
     np.testing.assert_array_equal(streamed.data.y, stored.data.y)
-    np.testing.assert_allclose(
-        streamed.data.times_H(stored.data.y), stored.data.times_H(stored.data.y), atol=1e-13
-    )
+    y = stored.data.y
+    np.testing.assert_allclose(streamed.data.times_H(y), stored.data.times_H(y), atol=1e-13)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -135,8 +123,7 @@ def test_size_alone_decides(simulated, monkeypatch):
     monkeypatch.setattr(quadratic, "STORED_BYTES", 48 * 10 * 14)
     assert not problem.data.streamed
     monkeypatch.setattr(quadratic, "STORED_BYTES", 48 * 10 * 14 - 1)
-    again = NonRigidProblem(problem.tracks, problem.visible, problem.rotations, 0.05, problem.weights)
-    assert again.data.streamed
+    assert replace(problem).data.streamed
     assert quadratic.BLOCK > 10
 
 
@@ -172,9 +159,8 @@ def test_a_point_is_refined_on_subsets_of_increasing_size(simulated):
     factors = solve(small.small, VariableProjection(tolerance=1e-8), start).state.factors
     without = problem.loss(small.to_full(factors))
     some = np.arange(0, problem.shape[1], 3)
-    np.testing.assert_allclose(
-        small.at_points(factors, some).C, small.to_full(factors).C[:, :, some], rtol=1e-9, atol=1e-12
-    )
+    expected = small.to_full(factors).C[:, :, some]
+    np.testing.assert_allclose(small.at_points(factors, some).C, expected, rtol=1e-9, atol=1e-12)
     rung = between[0]
     start = small.to_subset(factors, rung)
     better = solve(rung.small, VariableProjection(tolerance=1e-8), start).state.factors

@@ -46,9 +46,7 @@ def test_a_feasible_end_of_a_concave_penalty_is_stationary(simulated, assert_sta
 def test_residuals_are_those_of_the_last_step(simulated):
     problem, _ = simulated(weights=(2e-3, 2e-3))
     method = ADMM(relaxation=1.0)
-    before, after = [
-        snapshot.state for snapshot in islice(iterate(problem, method, problem.closed_form()), 2)
-    ]
+    before, after = (each.state for each in islice(iterate(problem, method, problem.closed_form()), 2))
     assert method.residuals(before) == (np.inf, np.inf)
     primal, dual = method.residuals(after)
     norm = np.linalg.norm

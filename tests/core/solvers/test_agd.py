@@ -80,10 +80,8 @@ def test_its_options_lead_to_the_optimum_of_the_bilinear_form(convex, restart, s
 @pytest.mark.slow
 def test_acceleration_and_restarts_save_iterations(convex):
     methods = {"plain": IRNN()} | {restart: AGD(restart=restart) for restart in RESTARTS}
-    counts = {
-        name: solve(convex, method, full_rank_start(convex)).progress.iteration
-        for name, method in methods.items()
-    }
+    ends = {name: solve(convex, method, full_rank_start(convex)) for name, method in methods.items()}
+    counts = {name: end.progress.iteration for name, end in ends.items()}
     assert counts["none"] < counts["plain"]
     assert max(counts["gradient"], counts["loss"]) < 0.5 * counts["none"]
 

@@ -101,12 +101,12 @@ def test_rbmm_with_equal_weights_and_slow_growth_reaches_the_convex_optimum(simu
 
 
 @pytest.mark.parametrize(("method", "name"), [(BMM(), "BMM"), (RBMM(), "R-BMM")])
-def test_perspective_cameras_and_the_low_rank_problem_are_refused(
-    simulated, simulated_low_rank, method, name
-):
-    perspective, _ = simulated(eta=0.05)
-    with pytest.raises(InputError, match=f"^{name} is for orthogonal cameras .*eta is 0.05$"):
-        method.init(perspective, perspective.closed_form())
-    low_rank, _ = simulated_low_rank()
-    with pytest.raises(InputError, match="the problem is the low-rank one"):
-        method.init(low_rank, low_rank.closed_form())
+def test_perspective_cameras_and_the_low_rank_problem_are_refused(posed, method, name):
+    sentences = {
+        "nonrigid": f"^{name} is for orthogonal cameras .*eta is 0.05$",
+        "lowrank": "is the low-rank one",
+    }
+    for kind, sentence in sentences.items():
+        problem = posed(kind, eta=0.05)
+        with pytest.raises(InputError, match=sentence):
+            method.init(problem, problem.closed_form())

@@ -72,9 +72,8 @@ def test_the_penalties_tried_are_all_that_there_are():
 def posed_with(posed):
     def make(problem: str, penalty: object, affine: bool) -> Problem:
         if problem == "nonrigid":
-            free = posed(
-                "orthogonal" if affine else problem, frames=9, points=12, weights=(0.0,), missing=0.15
-            )
+            kind = "orthogonal" if affine else problem
+            free = posed(kind, frames=9, points=12, weights=(0.0,), missing=0.15)
         else:
             unit = posed(problem, frames=6, points=15, weights=(0.0,), missing=0.15)
             # Not of norm 1 but larger, so that these penalties leave something of it.

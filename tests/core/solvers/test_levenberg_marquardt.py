@@ -22,9 +22,7 @@ def dense_step(problem, factors, damping):
 @pytest.mark.parametrize(("frames", "points"), [(5, 9), (14, 4)])  # frames kept, points kept
 @pytest.mark.parametrize("kind", ["nonrigid", "orthogonal", "lowrank"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_a_step_equals_that_of_the_dense_damped_normal_equations(
-    posed, random_factors, frames, points, kind, missing
-):
+def test_a_step_equals_that_of_dense_normal_equations(posed, random_factors, frames, points, kind, missing):
     problem = posed(kind, frames=frames, points=points, weights=(0.1, 0.2, 0.3), missing=missing)
     factors = random_factors(problem)
     expected, promised = dense_step(problem, factors, 0.07)
@@ -40,9 +38,7 @@ def test_a_step_equals_that_of_the_dense_damped_normal_equations(
 
 
 @pytest.mark.parametrize(("frames", "points"), [(5, 9), (14, 4)])
-def test_an_exact_step_solves_with_the_hessian_of_finite_differences(
-    simulated, random_factors, frames, points
-):
+def test_an_exact_step_solves_with_a_hessian_of_finite_differences(simulated, random_factors, frames, points):
     problem, _ = simulated(frames=frames, points=points, weights=(0.1, 0.2, 0.3), missing=0.2)
     factors = random_factors(problem)
     z, h = residuals.pack(problem, factors), 1e-6
@@ -83,9 +79,7 @@ def test_it_reaches_the_optimum_of_variable_projection_by_points_that_are_balanc
     assert end.progress.loss == pytest.approx(residuals.loss(problem, factors), rel=1e-10)
 
 
-def test_the_gauge_keeps_the_reconstruction_and_the_depth_of_an_orthogonal_camera_at_zero(
-    simulated, random_factors
-):
+def test_the_gauge_keeps_shapes_and_the_depth_of_an_orthogonal_camera_at_zero(simulated, random_factors):
     problem, _ = simulated(eta=1.0)
     factors = random_factors(problem)
     fixed = exact_gauge(problem, factors)

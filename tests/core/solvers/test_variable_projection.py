@@ -31,10 +31,8 @@ def state_at(problem, factors, *, newton):
 
 def hessian(problem, state, damping, *, exact):
     """Return what multiplies with the reduced Hessian at a state."""
-    He = state.He if exact else None
-    return reduced_hessian.reduced_hessian(
-        problem.data, state.factors, state.system, state.blocks, damping, He
-    )
+    at = state.factors, state.system, state.blocks
+    return reduced_hessian.reduced_hessian(problem.data, *at, damping, state.He if exact else None)
 
 
 def reduced_loss(problem, B, s):
@@ -101,18 +99,13 @@ def test_gauss_newton_curvature_is_the_schur_complement_of_the_jacobian(simulate
     A = J.T @ J
     points = np.arange(rank * frames, rank * frames + 3 * 7 * rank)
     others = np.setdiff1d(np.arange(len(A)), points)
-    schur = A[np.ix_(others, others)] - A[np.ix_(others, points)] @ np.linalg.solve(
-        A[np.ix_(points, points)], A[np.ix_(points, others)]
-    )
+    eliminated = np.linalg.solve(A[np.ix_(points, points)], A[np.ix_(points, others)])
+    schur = A[np.ix_(others, others)] - A[np.ix_(others, points)] @ eliminated
     x = np.random.default_rng(2).normal(size=(rank + 3, frames))
     t = np.einsum("fab,bf->fa", problem.rotations, x[rank:])
     packed = schur @ np.concatenate((x[:rank].ravel(), t.ravel()))
-    image = np.concatenate(
-        (
-            packed[: rank * frames].reshape(rank, frames),
-            np.einsum("fba,fb->af", problem.rotations, packed[rank * frames :].reshape(frames, 3)),
-        )
-    )
+    of_B, of_t = packed[: rank * frames].reshape(rank, frames), packed[rank * frames :].reshape(frames, 3)
+    image = np.concatenate((of_B, np.einsum("fba,fb->af", problem.rotations, of_t)))
     np.testing.assert_allclose(curvature.times(x)[0], image + 0.25 * x, atol=1e-10)
 
 
@@ -129,9 +122,8 @@ def test_solution_is_a_stationary_point_of_the_four_row_form(simulated, weights,
     assert last.progress.loss == pytest.approx(residuals.loss(problem, end), rel=1e-10)
     gradient = residuals.gradient(problem, end)
     assert np.linalg.norm(gradient) < 1e-6 * last.progress.loss
-    assert end.gamma() == pytest.approx(
-        np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[: problem.rank], rel=1e-6
-    )
+    sigma = np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)
+    assert end.gamma() == pytest.approx(sigma[: problem.rank], rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -301,9 +301,7 @@ def small_disk():
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_a_full_disk_leaves_no_file_and_another_those_it_tells(
-    small_result, tmp_path, small_disk, suffix
-):
+def test_a_full_disk_leaves_no_file_and_another_those_it_tells(small_result, tmp_path, small_disk, suffix):
     frames = "numbered" if suffix in (".ply", ".obj") else "one"
     path = tmp_path / f"a{suffix}"
     small_disk(200)
