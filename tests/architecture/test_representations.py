@@ -45,9 +45,8 @@ def public_classes():
 def values():
     """Values of public dataclasses: of a reconstruction, of the tables, and of hostile texts."""
     scene = simulate("paper", frames=12, points=20, occlusion=0.2, seed=1)
-    quick = Settings(
-        rank=2, starts=2, rotations="truth", intrinsics=(1400.5, 1399.0, 640.0, 480.0), objective="wnn"
-    )
+    K = 1400.5, 1399.0, 640.0, 480.0
+    quick = Settings(rank=2, starts=2, rotations="truth", intrinsics=K, objective="wnn")
     *_, last = iterate(scene, steps=[SolveStep(quick, 3), SolveStep(quick.with_changes(eta=0.3))])
     found = [
         scene, scene.observations, scene.truth, last.phase.stage, last.geometry, last.provenance,

@@ -54,23 +54,22 @@ def check_shapes(value):
 def test_arrays_have_the_shapes_that_stand_beside_their_fields():
     scene = simulate("paper", frames=9, points=20, occlusion=0.5, seed=1)
     tracks = calibrate(scene.observations, scene.intrinsics, scene.camera)
-    problem = NonRigidProblem(
-        tracks, scene.visible, scene.rotations, 0.05, penalty=WeightedNuclearNorm(5e-3), rank=2
-    )
-    low_rank = LowRankProblem(
-        tracks / np.linalg.norm(tracks), scene.visible, 0.05, penalty=TruncatedNuclearNorm(1e-3, 4), rank=4
-    )
+    weighted, truncated = WeightedNuclearNorm(5e-3), TruncatedNuclearNorm(1e-3, 4)
+    problem = NonRigidProblem(tracks, scene.visible, scene.rotations, 0.05, penalty=weighted, rank=2)
+    tracks /= np.linalg.norm(tracks)
+    low_rank = LowRankProblem(tracks, scene.visible, 0.05, penalty=truncated, rank=4)
     *_, last = iterate(scene, rank=2, starts=1, rotations="truth")
-    for value, least in (
-        (scene, 6),
-        (scene.observations, 2),
-        (scene.truth, 2),
-        (problem, 4),
-        (low_rank, 3),
-        (problem.closed_form(), 3),
-        (last, 1),
-        (last.geometry, 5),
-    ):
+    values = (
+        scene,
+        scene.observations,
+        scene.truth,
+        problem,
+        low_rank,
+        problem.closed_form(),
+        last,
+        last.geometry,
+    )
+    for value, least in zip(values, (6, 2, 2, 4, 3, 3, 1, 5), strict=True):
         assert check_shapes(value) >= least, type(value)
 
 

@@ -60,8 +60,9 @@ def _write_trackers(folder: Path) -> None:
 def _write_matlab(folder: Path, sequence: Sequence) -> None:
     assert sequence.truth is not None and sequence.rotations is not None
     shapes = sequence.truth.points
-    rows, flat = np.nan_to_num(sequence.tracks).reshape(-1, POINTS), shapes.reshape(-1, POINTS)
-    turned = sequence.rotations[:, :2] @ shapes
+    stacked, flat = np.nan_to_num(sequence.tracks), shapes.reshape(-1, POINTS)
+    rows, cameras = stacked.reshape(-1, POINTS), sequence.rotations[:, :2]
+    turned = cameras @ shapes
     cells = np.empty((1, FRAMES), dtype=object)
     for frame in range(FRAMES):
         cells[0, frame] = sequence.rotations[frame] @ shapes[frame] + [[0], [0], [2000.0]]
@@ -69,24 +70,16 @@ def _write_matlab(folder: Path, sequence: Sequence) -> None:
     truths = np.array([[(cell,) for cell in cells[0]]], dtype=[("P", object)])
     views: dict[str, Any] = {
         "pointnr": float(POINTS),
-        "points": np.array([*(rows.reshape(FRAMES, 2, POINTS)), None], dtype=object)[None, :-1],
+        "points": np.array([*stacked, None], dtype=object)[None, :-1],
         "index": np.array([*[np.arange(1.0, POINTS + 1)[None]] * FRAMES, None], dtype=object)[None, :-1],
     }
     mask = np.repeat(sequence.visible, 2, axis=0).astype(float)
     pairs = np.array([[1, 2], [2, 3], [3, 4]])
     variables: dict[str, dict[str, Any]] = {
-        "mocap": {
-            "W": turned.reshape(-1, POINTS),
-            "S": flat,
-            "Rs": sequence.rotations[:, :2].reshape(-1, 3),
-            "list": pairs,
-        },
+        "mocap": {"W": turned.reshape(-1, POINTS), "S": flat, "Rs": cameras.reshape(-1, 3), "list": pairs},
         "blocked": {"P3_gt": shapes.transpose(1, 0, 2).reshape(-1, POINTS)},
         "mask": {"M": rows, "W": mask, "K": K},
-        "back": {
-            "L_tracks": rows.reshape(FRAMES, 2, POINTS).transpose(1, 2, 0),
-            "track3D": shapes.transpose(1, 2, 0),
-        },
+        "back": {"L_tracks": stacked.transpose(1, 2, 0), "track3D": shapes.transpose(1, 2, 0)},
         "kinect": {"res": {"Pg": cells}, "K": K},
         "isometric": {"p": structs, "Pgth": truths, "KK": K},
         "views": {"u": views, "U": np.ones((4, POINTS))},
@@ -157,18 +150,16 @@ def _write_keypoints(folder: Path, tracks: Any, seen: Any) -> None:
     for f in range(FRAMES):
         keypoints = np.concatenate([tracks[f], 0.9 * seen[f, :, None]], 1).round(2).ravel().tolist()
         person = {"person_id": [-1], "pose_keypoints_2d": keypoints, "face_keypoints_2d": []}
-        (folder / "openpose" / f"clip_{f:012d}_keypoints.json").write_text(
-            json.dumps({"version": 1.3, "people": [person]})
-        )
+        place = folder / "openpose" / f"clip_{f:012d}_keypoints.json"
+        place.write_text(json.dumps({"version": 1.3, "people": [person]}))
 
 
 def _write_models(folder: Path, tracks: Any, sequence: Sequence) -> None:
     assert sequence.truth is not None
     cameras = ["1400 0 0", "1 0 0", "0 1 0", "0 0 1", "0 0 2"] * FRAMES
     scene = [line for p in range(POINTS) for line in _bundle_point(tracks[:, p], sequence.visible[:, p], p)]
-    (folder / "bundle.out").write_text(
-        "\n".join(["# Bundle file v0.3", f"{FRAMES} {POINTS}", *cameras, *scene])
-    )
+    lines = ["# Bundle file v0.3", f"{FRAMES} {POINTS}", *cameras, *scene]
+    (folder / "bundle.out").write_text("\n".join(lines))
     (folder / "colmap").mkdir()
     (folder / "colmap" / "cameras.txt").write_text("# cameras\n1 PINHOLE 1280 960 1400 1400 640 480\n")
     images = []

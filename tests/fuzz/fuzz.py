@@ -111,9 +111,7 @@ def planned(inputs: int, chosen: list[str]) -> Iterator[tuple[str, int]]:
     """Yield which inputs a run has: each reader its share, spread over the run."""
     total = sum(READERS[name].share for name in chosen)
     counts = {name: max(round(inputs * READERS[name].share / total), 1) for name in chosen}
-    places = [
-        ((number + 0.5) / count, name, number) for name, count in counts.items() for number in range(count)
-    ]
+    places = (((n + 0.5) / count, name, n) for name, count in counts.items() for n in range(count))
     yield from ((name, number) for _, name, number in sorted(places))
 
 
@@ -151,13 +149,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--inputs", type=int, default=10_000, help="how many damaged files are read")
     parser.add_argument("--seed", type=int, default=0, help="another number damages other things")
     parser.add_argument("--reader", choices=list(READERS), help="only what this reads")
-    parser.add_argument(
-        "--input", type=int, help="only this one of the reader's inputs, whose end is printed"
-    )
+    parser.add_argument("--input", type=int, help="only this one of the reader's inputs; its end is printed")
     parser.add_argument("--workers", type=int, default=processor_count(), help="processes that read")
-    parser.add_argument(
-        "-o", "--output", type=Path, default=ROOT / "out" / "fuzz", help="folder for findings"
-    )
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "out" / "fuzz", help="for findings")
     args = parser.parse_args(arguments)
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder, Workers() as workers:

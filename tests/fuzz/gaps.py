@@ -23,15 +23,15 @@ def observed(rng):
     """Return tracks (F, 2, P) of a deforming object, some degenerate, and whether they are in pixels."""
     times = 1 if rng.random() < 0.9 else 5  # the larger ones are solved on some of their frames and points
     frames, points = times * int(rng.integers(2, 16)), times * int(rng.integers(4, 24))
-    shapes = rng.normal(size=(3, points)) + 0.1 * rng.normal(size=(frames, 1, 1)) * rng.normal(
-        size=(3, points)
+    mean, share, mode = (
+        rng.normal(size=(3, points)),
+        rng.normal(size=(frames, 1, 1)),
+        rng.normal(size=(3, points)),
     )
     a = np.cumsum(rng.normal(0, 0.1, frames))
-    x, y, z = shapes.transpose(1, 0, 2)
-    turned = np.stack(
-        [np.cos(a)[:, None] * x + np.sin(a)[:, None] * z, y, np.cos(a)[:, None] * z - np.sin(a)[:, None] * x],
-        1,
-    )
+    x, y, z = (mean + 0.1 * share * mode).transpose(1, 0, 2)
+    cosine, sine = np.cos(a)[:, None], np.sin(a)[:, None]
+    turned = np.stack([cosine * x + sine * z, y, cosine * z - sine * x], 1)
     perspective = bool(rng.random() < 0.7)
     tracks = 500 * turned[:, :2] / (turned[:, 2:] + 6) + 300 if perspective else turned[:, :2]
     damage = {
@@ -74,9 +74,7 @@ def run(seed):
 
 def main():
     """Run the cases and print what they came to."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
     options = parser.parse_args()

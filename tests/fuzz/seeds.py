@@ -27,6 +27,7 @@ from nrsfm_gui.model.session import OpenSequence
 from nrsfm_gui.sessions.session_file import SavedSession, write_session
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=5)
+REFINED = QUICK.with_changes(objective="depths")
 VIEW = {
     "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",
     "alignment": {"kind": "per-frame", "mirror": "off"}, "background": None,
@@ -142,7 +143,7 @@ def _timeless(result: Result) -> Result:
 def _write_results(folder: Path, sequence: Sequence) -> None:
     kinds = {
         "bilinear": QUICK,
-        "refined": QUICK.with_changes(objective="depths"),
+        "refined": REFINED,
         "concave": QUICK.with_changes(penalty=MCP(mu=0.3, theta=0.7)),
         "low_rank": PRESETS["lowrank"].with_changes(starts=1, max_iterations=5),
     }
@@ -165,10 +166,7 @@ def _run(number: int, sequence: Sequence, settings: Settings, count: int) -> Run
 def _write_sessions(folder: Path, sequence: Sequence) -> None:
     kinds = {
         "bilinear": [_run(1, sequence, QUICK, 9)],
-        "refined": [
-            _run(1, sequence, QUICK.with_changes(objective="depths"), 20),
-            _run(2, sequence, QUICK, 5),
-        ],
+        "refined": [_run(1, sequence, REFINED, 20), _run(2, sequence, QUICK, 5)],
         "low_rank": [_run(1, sequence, PRESETS["lowrank"].with_changes(starts=1), 9)],
     }
     for name, runs in kinds.items():
@@ -181,21 +179,17 @@ def _write_meshes(folder: Path, sequence: Sequence) -> None:
     np.savez(folder / "faces.npz", faces=faces)
     np.savetxt(folder / "faces.txt", faces, fmt="%d")
     corners = [f"v {number} {number**2} 0" for number in range(POINTS)]
-    lines = [" ".join(str(corner + 1) for corner in face) for face in faces.tolist()]
-    (folder / "faces.obj").write_text(
-        "\n".join([*corners, *(f"f {line}" for line in lines), "f -1/1 -2/2 -3//1"])
-    )
+    lines = [f"f {' '.join(str(corner + 1) for corner in face)}" for face in faces.tolist()]
+    (folder / "faces.obj").write_text("\n".join([*corners, *lines, "f -1/1 -2/2 -3//1"]))
     head = [f"element vertex {POINTS}", *(f"property float {axis}" for axis in "xyz")]
     head += [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header\n"]
-    rows = [f"{number} {number**2} 0" for number in range(POINTS)] + [
-        f"3 {' '.join(map(str, face))}" for face in faces
-    ]
+    rows = [each.removeprefix("v ") for each in corners]
+    rows += [f"3 {' '.join(map(str, face))}" for face in faces]
     (folder / "text.ply").write_text("\n".join(["ply", "format ascii 1.0", *head]) + "\n".join(rows))
     body = np.arange(3 * POINTS, dtype="<f4").tobytes()
     body += b"".join(b"\3" + face.astype("<i4").tobytes() for face in faces)
-    (folder / "binary.ply").write_bytes(
-        "\n".join(["ply", "format binary_little_endian 1.0", *head]).encode() + body
-    )
+    text = "\n".join(["ply", "format binary_little_endian 1.0", *head])
+    (folder / "binary.ply").write_bytes(text.encode() + body)
 
 
 def _write_arrays(folder: Path, sequence: Sequence) -> None:

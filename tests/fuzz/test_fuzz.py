@@ -79,10 +79,8 @@ def test_findings_of_one_cause_are_one_file_and_all_inputs_are_counted(workers, 
     report.add("mesh", "--input 3", of, Outcome(READ, seconds=1.5))
     (finding,) = report.findings.values()
     path = finding.write(tmp_path)
-    assert (
-        path.read_bytes() == b"0!?"
-        and "inputs: 3, the first is --input 0" in path.with_name(f"{path.name}.txt").read_text()
-    )
+    told = path.with_name(f"{path.name}.txt").read_text()
+    assert path.read_bytes() == b"0!?" and "inputs: 3, the first is --input 0" in told
     assert report.table().splitlines()[1].split()[:5] == ["mesh", "4", "1", "0", "3"]
 
 

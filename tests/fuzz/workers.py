@@ -86,9 +86,8 @@ class Workers:
         with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-") as folder:
             trace = Path(folder, "trace")
             try:
-                outcome: Outcome = self._pool.call(
-                    _limited, case, Path(folder), trace, *self._limits, timeout=WALL_SECONDS
-                )
+                limited = _limited, case, Path(folder), trace, *self._limits
+                outcome: Outcome = self._pool.call(*limited, timeout=WALL_SECONDS)
                 return outcome
             except ProcessDied as end:
                 code = -(end.code or 0)
@@ -166,10 +165,8 @@ def _read(case: Case, path: Path, seconds: float, memory: float) -> Outcome:
     elif kind in (READ, REFUSED) and warned:
         first = warned[0]
         kind, sentence = f"warning {first.category.__name__}", str(first.message)
-        place = (
-            _place(f'File "{first.filename}", line {first.lineno}')
-            or f"{Path(first.filename).name}:{first.lineno}"
-        )
+        other = f"{Path(first.filename).name}:{first.lineno}"
+        place = _place(f'File "{first.filename}", line {first.lineno}') or other
     return Outcome(kind, place, sentence.replace(str(path.parent), ""), used, rise)
 
 

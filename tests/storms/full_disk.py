@@ -32,9 +32,8 @@ def in_namespace(arguments: list[str]) -> int | None:
     words = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     if NAMESPACE in os.environ or shutil.which("unshare") is None:
         return None
-    if subprocess.run(
-        [*words, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False
-    ).returncode:
+    mount = [*words, "mount", "-t", "tmpfs", "none", "/mnt"]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
         return None
     command = [*words, sys.executable, sys.argv[0], *arguments]
     return subprocess.run(command, env=os.environ | {NAMESPACE: "1"}, check=False).returncode

@@ -20,9 +20,7 @@ Report = Callable[[str], object]  # sends a line to the process that started thi
 PROC = Path("/proc")
 LONGEST = 120.0  # seconds, for what takes a few where nothing else runs
 FORK = multiprocessing.get_context("fork")
-FILE_EVENTS = frozenset(
-    "open os.chmod os.link os.listdir os.mkdir os.remove os.rename os.rmdir os.scandir".split()
-)
+FILE_EVENTS = "open os.chmod os.link os.listdir os.mkdir os.remove os.rename os.rmdir os.scandir".split()
 
 
 class Child:

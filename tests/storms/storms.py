@@ -69,12 +69,8 @@ STORMS: dict[str, tuple[Callable[[Path, int, int], Iterator[StormRow]], int]] = 
 
 
 def run(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--storm", choices=list(STORMS), action="append", help="only this one; may be repeated"
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--storm", choices=list(STORMS), action="append", help="only this; may be repeated")
     parser.add_argument("--moments", type=int, metavar="N", help="of each storm (default: that of the storm)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default %(default)s)")
     args = parser.parse_args(arguments)
@@ -91,12 +87,8 @@ def run(arguments: list[str]) -> int:
             began = time.monotonic()
             for row in storm(made(Path(folder, name)), args.seed, args.moments or moments):
                 seconds, began = time.monotonic() - began, time.monotonic()
-                print(
-                    f"{row.storm}: {row.moments} moments, {len(row.found)} found, {seconds:.0f} s",
-                    file=sys.stderr,
-                )
-                for sentence in row.found:
-                    print(f"  {sentence}", file=sys.stderr)
+                told = f"{row.storm}: {row.moments} moments, {len(row.found)} found, {seconds:.0f} s"
+                print(told, *row.found, sep="\n  ", file=sys.stderr)
                 rows.append(row)
     print(render_rows(rows))
     return 1 if any(row.found for row in rows) else 0

@@ -64,9 +64,8 @@ class Sweeping:
         folder.mkdir()
 
     def write(self, folder: Path, _version: int) -> None:
-        said = io.StringIO()
         output = folder / f"{sum(1 for _ in folder.iterdir())}"
-        with redirect_stdout(io.StringIO()), redirect_stderr(said):
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
             code = main(self._sweep.words(output))
         if code:
             lines = said.getvalue().splitlines()
@@ -74,9 +73,7 @@ class Sweeping:
 
     def versions_in(self, folder: Path) -> set[int]:
         """Compare all sweeps, when the last one has gone on to its end, with one that nothing disturbed."""
-        outputs = sorted(
-            (path for path in folder.iterdir() if path.is_dir()), key=lambda path: int(path.name)
-        )
+        outputs = sorted(filter(Path.is_dir, folder.iterdir()), key=lambda path: int(path.name))
         for output in outputs[-1:]:
             known = self._sweep.check(output)
             self._go_on(output)
@@ -107,7 +104,5 @@ class Sweeping:
 
 def rows_of(output: Path) -> list[dict[str, Any]]:
     """Return the rows of a sweep without what is measured anew by every run."""
-    return [
-        {name: value for name, value in row.items() if name not in MEASURED_COLUMNS}
-        for row in records_of(read_sweep(output).runs)
-    ]
+    rows = records_of(read_sweep(output).runs)
+    return [{name: row[name] for name in row if name not in MEASURED_COLUMNS} for row in rows]

@@ -157,12 +157,10 @@ class Exporting:
         shutil.copytree(self._whole[0], folder)
 
     def write(self, folder: Path, version: int) -> None:
-        said = io.StringIO()
-        with redirect_stderr(said):
-            words = [str(self._results[version]), *self._words, "-o", str(folder / self._file)]
-            code = main(["export", *words])
-        if code:
-            raise InputError(said.getvalue())
+        words = ["export", str(self._results[version]), *self._words, "-o", str(folder / self._file)]
+        with redirect_stderr(io.StringIO()) as said:
+            if main(words):
+                raise InputError(said.getvalue())
 
     def versions_in(self, folder: Path) -> set[int]:
         """Compare all files with those of the versions."""
