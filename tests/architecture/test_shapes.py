@@ -59,17 +59,9 @@ def test_arrays_have_the_shapes_that_stand_beside_their_fields():
     tracks /= np.linalg.norm(tracks)
     low_rank = LowRankProblem(tracks, scene.visible, 0.05, penalty=truncated, rank=4)
     *_, last = iterate(scene, rank=2, starts=1, rotations="truth")
-    values = (
-        scene,
-        scene.observations,
-        scene.truth,
-        problem,
-        low_rank,
-        problem.closed_form(),
-        last,
-        last.geometry,
-    )
-    for value, least in zip(values, (6, 2, 2, 4, 3, 3, 1, 5), strict=True):
+    given = scene, scene.observations, scene.truth, problem, low_rank
+    found = problem.closed_form(), last, last.geometry
+    for value, least in zip((*given, *found), (6, 2, 2, 4, 3, 3, 1, 5), strict=True):
         assert check_shapes(value) >= least, type(value)
 
 

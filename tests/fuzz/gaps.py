@@ -23,11 +23,7 @@ def observed(rng):
     """Return tracks (F, 2, P) of a deforming object, some degenerate, and whether they are in pixels."""
     times = 1 if rng.random() < 0.9 else 5  # the larger ones are solved on some of their frames and points
     frames, points = times * int(rng.integers(2, 16)), times * int(rng.integers(4, 24))
-    mean, share, mode = (
-        rng.normal(size=(3, points)),
-        rng.normal(size=(frames, 1, 1)),
-        rng.normal(size=(3, points)),
-    )
+    mean, share, mode = (rng.normal(size=size) for size in ((3, points), (frames, 1, 1), (3, points)))
     a = np.cumsum(rng.normal(0, 0.1, frames))
     x, y, z = (mean + 0.1 * share * mode).transpose(1, 0, 2)
     cosine, sine = np.cos(a)[:, None], np.sin(a)[:, None]

@@ -340,7 +340,7 @@ FORMATS = (
         lambda content: content[126:128] == b"IM" or (0 in content[:4] and content[:4] in MAT4_KINDS),
         _variables_of, _mat_of,
     ),
-    Format(lambda content: content[:2] in (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5"), _operations_of, _pickle_of),
+    Format(re.compile(rb"\x80[\2-\5]").match, _operations_of, _pickle_of),
     Format(re.compile(rb"\s*[\[{]").match, json.loads, lambda value, content: json.dumps(value).encode()),
     Format(_is_text, _lines_of, _text_of),
 )  # fmt: skip
