@@ -1,5 +1,6 @@
-"""The table of DeepLabCut and Lightning Pose, as pandas writes it, and what is read of such files."""
+"""Points as tools of poses and of motion capture write them, and what is read of such files."""
 
+import ezc3d
 import numpy as np
 
 from core import CameraModel
@@ -16,6 +17,25 @@ def write_pose_table(path, names, *poses, individuals=("",), extra=()):
     values = np.concatenate(poses, axis=1).reshape(len(poses[0]), -1).tolist()
     rows += [[number, *row, *("train" for _ in extra)] for number, row in enumerate(values)]
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    return path
+
+
+def landmarks(tracks, visible, size):
+    """Return frames of landmarks as MediaPipe's result is saved, of tracks (F, P, 2)."""
+    places, seen = (tracks / size).tolist(), np.where(visible, 0.98, 0.2).tolist()
+    return [
+        [{"x": x, "y": y, "z": -0.1, "visibility": s} for (x, y), s in zip(*frame, strict=True)]
+        for frame in zip(places, seen, strict=True)
+    ]
+
+
+def write_markers(path, shapes, names, units="mm"):
+    """Write shapes (F, 3, P) as a C3D."""
+    file = ezc3d.c3d()
+    for name, value in (("UNITS", [units]), ("RATE", [100]), ("LABELS", names)):
+        file["parameters"]["POINT"][name]["value"] = value
+    file["data"]["points"] = np.insert(shapes, 3, 1.0, axis=1).transpose(1, 2, 0)
+    file.write(str(path))
     return path
 
 

@@ -11,16 +11,7 @@ from dataclasses import is_dataclass
 import numpy as np
 import pytest
 
-from core import (
-    Factors,
-    LowRankProblem,
-    NonRigidProblem,
-    TruncatedNuclearNorm,
-    WeightedNuclearNorm,
-    calibrate,
-    iterate,
-    simulate,
-)
+import core
 
 SIZE = re.compile(r"(\d*)([A-Z]'?)(?:\s*([+-])\s*(\d+))?")
 
@@ -52,13 +43,13 @@ def check_shapes(value):
 
 
 def test_arrays_have_the_shapes_that_stand_beside_their_fields():
-    scene = simulate("paper", frames=9, points=20, occlusion=0.5, seed=1)
-    tracks = calibrate(scene.observations, scene.intrinsics, scene.camera)
-    weighted, truncated = WeightedNuclearNorm(5e-3), TruncatedNuclearNorm(1e-3, 4)
-    problem = NonRigidProblem(tracks, scene.visible, scene.rotations, 0.05, penalty=weighted, rank=2)
+    scene = core.simulate("paper", frames=9, points=20, occlusion=0.5, seed=1)
+    tracks = core.calibrate(scene.observations, scene.intrinsics, scene.camera)
+    weighted, truncated = core.WeightedNuclearNorm(5e-3), core.TruncatedNuclearNorm(1e-3, 4)
+    problem = core.NonRigidProblem(tracks, scene.visible, scene.rotations, 0.05, penalty=weighted, rank=2)
     tracks /= np.linalg.norm(tracks)
-    low_rank = LowRankProblem(tracks, scene.visible, 0.05, penalty=truncated, rank=4)
-    *_, last = iterate(scene, rank=2, starts=1, rotations="truth")
+    low_rank = core.LowRankProblem(tracks, scene.visible, 0.05, penalty=truncated, rank=4)
+    *_, last = core.iterate(scene, rank=2, starts=1, rotations="truth")
     given = scene, scene.observations, scene.truth, problem, low_rank
     found = problem.closed_form(), last, last.geometry
     for value, least in zip((*given, *found), (6, 2, 2, 4, 3, 3, 1, 5), strict=True):
@@ -67,6 +58,6 @@ def test_arrays_have_the_shapes_that_stand_beside_their_fields():
 
 def test_a_wrong_shape_is_found():
     with pytest.raises(AssertionError, match="K of Factors"):
-        check_shapes(Factors(np.ones((4, 2)), np.ones((3, 3, 5)), np.ones((4, 3))))
+        check_shapes(core.Factors(np.ones((4, 2)), np.ones((3, 3, 5)), np.ones((4, 3))))
     with pytest.raises(AssertionError, match=r"Factors.s is"):
-        check_shapes(Factors(np.ones((4, 2)), np.ones((2, 3, 5)), np.ones((4, 2))))
+        check_shapes(core.Factors(np.ones((4, 2)), np.ones((2, 3, 5)), np.ones((4, 2))))

@@ -24,19 +24,7 @@ from pathlib import Path
 import numpy as np
 from frame import Table, chosen_sequences, sequences_parser, timed
 
-from core import (
-    ADMM,
-    CameraModel,
-    ExplicitWeights,
-    Factors,
-    NonRigidProblem,
-    Sequence,
-    Settings,
-    VariableProjection,
-    WeightedNuclearNorm,
-    iterate,
-    solve,
-)
+import core
 from core.cameras.rotations import rotation_candidates
 from core.problem import random_start, reference_singular_values
 from core.problem.factors import center
@@ -52,16 +40,16 @@ def main() -> None:
     arguments.add_argument("--rank", type=int, default=2)
     arguments.add_argument("--random", type=int, default=20, help="random starts per sequence")
     arguments.add_argument("--seeds", type=int, nargs="+", default=list(range(5)), help="of the searches")
-    arguments.add_argument("--starts", type=int, default=Settings().starts, help="of a search, at most")
+    arguments.add_argument("--starts", type=int, default=core.Settings().starts, help="of a search, at most")
     arguments.add_argument("--xi", type=float, default=5e-3)
     arguments.add_argument("--eta", type=float, default=0.05)
     arguments.add_argument("--rotations", choices=("truth", "companion", "tracks"), default="truth")
     arguments.add_argument("--intrinsics", default="auto", help="auto, gt, or a file")
     arguments.add_argument("--orthogonal", action="store_true", help="the orthogonal sequences, at eta 1")
     options = arguments.parse_args()
-    camera = CameraModel.ORTHOGONAL if options.orthogonal else CameraModel.PERSPECTIVE
+    camera = core.CameraModel.ORTHOGONAL if options.orthogonal else core.CameraModel.PERSPECTIVE
     names = ("rank", "eta", "rotations", "intrinsics", "starts")
-    settings = Settings(objective="wnn", **{name: getattr(options, name) for name in names})
+    settings = core.Settings(objective="wnn", **{name: getattr(options, name) for name in names})
     if options.rotations != "truth":
         settings = replace(settings, rotation_rank=2)
     table = Table("sequence", "best :.9g", "random", "ADMM", "single, ms", "search, ms", "times :.1f")
@@ -90,11 +78,11 @@ def compare(sequence, settings, options):
         # All runs are of one problem: the rotations are read from a file, not chosen again.
         rotations = Path(folder) / "rotations.npz"
         np.savez(rotations, R=problem.rotations)
-        weights = ExplicitWeights(tuple(problem.weights))
+        weights = core.ExplicitWeights(tuple(problem.weights))
         fixed = replace(settings, rotations=rotations, rotation_rank=None, penalty=weights)
         for seed in options.seeds:  # in turn: both are under the same load
-            singles.append(timed(iterate(sequence, replace(fixed, starts=1, seed=seed))))
-            runs.append(timed(iterate(sequence, replace(fixed, seed=seed))))
+            singles.append(timed(core.iterate(sequence, replace(fixed, starts=1, seed=seed))))
+            runs.append(timed(core.iterate(sequence, replace(fixed, seed=seed))))
     single_ends, ends = ([last.best.loss for last, _ in found] for found in (singles, runs))
     single_ms, ms = (1e3 * float(np.mean([seconds for _, seconds in found])) for found in (singles, runs))
     best = min([*random, admm, *single_ends, *ends])
@@ -113,26 +101,26 @@ def compare(sequence, settings, options):
     return cells, single_ms, ms
 
 
-def posed(sequence: Sequence, settings: Settings, xi: float) -> NonRigidProblem:
+def posed(sequence: core.Sequence, settings: core.Settings, xi: float) -> core.NonRigidProblem:
     """Pose the problem with the weights of the weighted nuclear norm."""
     prepared = prepare(sequence, settings)
     source, rank = settings.rotations, settings.rotation_rank
     first, *_ = rotation_candidates(sequence, prepared.tracks, source=source, rank=rank)
-    plain = prepared.problem(first.compute(), ExplicitWeights((0.0,)), 1, settings.eta)
-    weights = WeightedNuclearNorm(xi).weights(settings.rank, reference_singular_values(plain.data))
+    plain = prepared.problem(first.compute(), core.ExplicitWeights((0.0,)), 1, settings.eta)
+    weights = core.WeightedNuclearNorm(xi).weights(settings.rank, reference_singular_values(plain.data))
     return plain.with_weights(weights)
 
 
-def minimum(problem: NonRigidProblem, start: Factors) -> float:
+def minimum(problem: core.NonRigidProblem, start: core.Factors) -> float:
     """Return the loss at the end of a run from one start."""
-    return solve(problem, VariableProjection(tolerance=RANDOM_TOLERANCE), start).progress.loss
+    return core.solve(problem, core.VariableProjection(tolerance=RANDOM_TOLERANCE), start).progress.loss
 
 
-def admm_cut(problem: NonRigidProblem) -> Factors:
+def admm_cut(problem: core.NonRigidProblem) -> core.Factors:
     """Return where a short ADMM from the closed form ends, cut to the rank."""
     frames, points = problem.shape
-    method = ADMM(max_iterations=SHORT_ADMM)
-    end = solve(problem, method, center(problem.closed_form(min(frames, 3 * points))))
+    method = core.ADMM(max_iterations=SHORT_ADMM)
+    end = core.solve(problem, method, center(problem.closed_form(min(frames, 3 * points))))
     return method.factors(problem, end.state)
 
 

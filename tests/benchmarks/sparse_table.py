@@ -22,28 +22,16 @@ from typing import Any
 import numpy as np
 from frame import DATA, Table, parser, timed
 
-from core import (
-    CameraModel,
-    Factors,
-    LowRankProblem,
-    Sequence,
-    Settings,
-    TruncatedNuclearNorm,
-    VariableProjection,
-    iterate,
-    read_sequence,
-    reconstruct,
-    solve,
-)
+import core
 from core.cameras.metric_upgrade import reprojection_rms
 from core.reconstruction.low_rank_pipeline import measurement_norm
 
 LENGTHS, SHARES = (2, 3, 4), (0.4, 0.4, 0.2)  # of the runs of views that are kept
 REAL = {"house": "rigid/house.mat", "dinosaur": "rigid/dinosaur_trimmed.mat", "door": "door/data.mat"}
-KNOWN = VariableProjection(tolerance=1e-10, max_iterations=500, most_products=100)
+KNOWN = core.VariableProjection(tolerance=1e-10, max_iterations=500, most_products=100)
 
 
-def hide(name: str, complete: Sequence, *, split: bool) -> tuple[Sequence, np.ndarray]:
+def hide(name: str, complete: core.Sequence, *, split: bool) -> tuple[core.Sequence, np.ndarray]:
     """Keep of every point one run of the views that see it, or with `split` make every run a point.
 
     Returned are the sequence and, of each of its points, the index in the complete one.
@@ -62,7 +50,9 @@ def hide(name: str, complete: Sequence, *, split: bool) -> tuple[Sequence, np.nd
             points.append(point)
     index, mask = np.array(points), np.array(kept).T
     tracks = np.where(mask[:, None], complete.tracks[:, :, index], np.nan)
-    return Sequence(tracks, mask, CameraModel.PERSPECTIVE, name, intrinsics=complete.intrinsics), index
+    return core.Sequence(
+        tracks, mask, core.CameraModel.PERSPECTIVE, name, intrinsics=complete.intrinsics
+    ), index
 
 
 def _runs(seen: np.ndarray, random: np.random.Generator) -> Iterator[np.ndarray]:
@@ -75,21 +65,23 @@ def _runs(seen: np.ndarray, random: np.random.Generator) -> Iterator[np.ndarray]
         seen = seen[length:]
 
 
-def cells(whole: Sequence, sparse: Sequence, index: np.ndarray, settings: Settings) -> tuple[Any, ...]:
+def cells(
+    whole: core.Sequence, sparse: core.Sequence, index: np.ndarray, settings: core.Settings
+) -> tuple[Any, ...]:
     """Return the cells of a sparse sequence, whose points have these indices in the complete one."""
     tracks = np.where(sparse.visible[:, None], sparse.tracks, 0.0)
-    complete = reconstruct(whole, settings)
+    complete = core.reconstruct(whole, settings)
     norm = measurement_norm(tracks, sparse.visible)
-    problem = LowRankProblem(tracks / norm, sparse.visible, settings.eta, np.zeros(4))
+    problem = core.LowRankProblem(tracks / norm, sparse.visible, settings.eta, np.zeros(4))
     points = np.ascontiguousarray(complete.homogeneous[:, index].T)
     views = len(sparse.visible)
-    start = Factors(points, np.zeros((4, 3, views)), np.zeros((len(points), 3)))
-    known = solve(problem, KNOWN, start)
+    start = core.Factors(points, np.zeros((4, 3, views)), np.zeros((len(points), 3)))
+    known = core.solve(problem, KNOWN, start)
     structure = problem.structure(known.state.factors)
     known_rms = norm * reprojection_rms(structure, problem.tracks, problem.visible)
     scale = np.array([complete.norm] * 2 + [1.0])[:, None]
     same = reprojection_rms(complete.cameras @ complete.homogeneous[:, index] * scale, tracks, sparse.visible)
-    last, spent = timed(iterate(sparse, settings))
+    last, spent = timed(core.iterate(sparse, settings))
     result = last.result()
     figures, starts = result.meta["low_rank"], result.meta["starts"]
     seen = f"{sparse.visible.mean():.1%}, {sparse.visible.sum() / len(index):.1f}"
@@ -103,15 +95,15 @@ def cells(whole: Sequence, sparse: Sequence, index: np.ndarray, settings: Settin
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--only", nargs="+", choices=REAL, default=list(REAL))
-    arguments.add_argument("--starts", type=int, default=Settings().starts)
+    arguments.add_argument("--starts", type=int, default=core.Settings().starts)
     options = arguments.parse_args()
-    penalty = TruncatedNuclearNorm(1.0, 4)
-    settings = Settings(problem="lowrank", rank=4, penalty=penalty, starts=options.starts)
+    penalty = core.TruncatedNuclearNorm(1.0, 4)
+    settings = core.Settings(problem="lowrank", rank=4, penalty=penalty, starts=options.starts)
     errors = (f"{name} :.3f" for name in ("proj.", "metric", "known", "complete"))
     losses = "loss :.4g", "over known :.4f"
     table = Table("case", "F x P", "seen, views", *losses, *errors, "starts, agree", "CPU s :.1f")
     for name in options.only:
-        complete = read_sequence(DATA / "real" / REAL[name])
+        complete = core.read_sequence(DATA / "real" / REAL[name])
         table.row(*cells(complete, *hide(name, complete, split=name == "dinosaur"), settings))
 
 

@@ -8,10 +8,10 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import ezc3d
 import h5py
 import numpy as np
 import pandas as pd
+from pose_tables import landmarks, write_markers, write_pose_table
 from scipy.io import savemat
 from scipy.sparse import csc_array
 from tracker_files import ROWS, SEEN, TNXY, tap_vid_videos, world
@@ -124,10 +124,8 @@ def _write_tables(folder: Path, tracks: Any, seen: Any) -> None:
     names = [f"{axis}{p}" for p in range(POINTS) for axis in "xy"]
     table = pd.DataFrame(tracks.reshape(FRAMES, -1), columns=names)
     table.to_csv(folder / "wide.csv", index=False, float_format="%.2f")
-    parts, coords = [f"part{p}" for p in range(POINTS)], ["x", "y", "likelihood"]
-    heads = pd.MultiIndex.from_product([["net"], parts, coords], names=["scorer", "bodyparts", "coords"])
-    scored = np.concatenate([tracks, 0.9 * seen[..., None]], axis=2).reshape(FRAMES, -1)
-    pd.DataFrame(scored, columns=heads).to_csv(folder / "deeplabcut.csv", float_format="%.1f")
+    scored = np.concatenate([tracks.astype(float).round(1), 0.9 * seen[..., None]], axis=2)
+    write_pose_table(folder / "deeplabcut.csv", [f"part{p}" for p in range(POINTS)], scored)
     names = [f"n{p}_{name}" for p in range(POINTS) for name in ("x", "y", "z", "error")]
     space = np.concatenate([tracks, tracks.sum(axis=2, keepdims=True), 0.1 + 0 * tracks[..., :1]], axis=2)
     table = pd.DataFrame(space.reshape(FRAMES, -1), columns=names)
@@ -136,13 +134,7 @@ def _write_tables(folder: Path, tracks: Any, seen: Any) -> None:
 
 
 def _write_keypoints(folder: Path, tracks: Any, seen: Any) -> None:
-    frames = [
-        [
-            {"x": round(x / SIZE[0], 4), "y": round(y / SIZE[1], 4), "z": 0.1, "visibility": 0.9 * bool(s)}
-            for (x, y), s in zip(tracks[f].tolist(), seen[f].tolist(), strict=True)
-        ]
-        for f in range(FRAMES)
-    ]
+    frames = landmarks(tracks.astype(float).round(1), seen, SIZE)
     (folder / "mediapipe.json").write_text(json.dumps(frames))
     wrapped = {"frames": [{"frame": n, "landmarks": frame} for n, frame in enumerate(frames)]}
     (folder / "mediapipe_frames.json").write_text(json.dumps(wrapped))
@@ -167,13 +159,7 @@ def _write_models(folder: Path, tracks: Any, sequence: Sequence) -> None:
         keys = " ".join(f"{x:.1f} {y:.1f} {p}" for p, (x, y) in enumerate(tracks[f].tolist()))
         images += [f"{f + 1} 1 0 0 0 0 0 2 1 frame{f:03d}.png", keys]
     (folder / "colmap" / "images.txt").write_text("# images\n" + "\n".join(images) + "\n")
-    file = ezc3d.c3d()
-    file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
-    file["parameters"]["POINT"]["RATE"]["value"] = [100]
-    file["parameters"]["POINT"]["LABELS"]["value"] = [f"P{number}" for number in range(POINTS)]
-    shapes = sequence.truth.points
-    file["data"]["points"] = np.concatenate([shapes, np.ones((FRAMES, 1, POINTS))], axis=1).transpose(1, 2, 0)
-    file.write(str(folder / "walk.c3d"))
+    write_markers(folder / "walk.c3d", sequence.truth.points, [f"P{number}" for number in range(POINTS)])
 
 
 def _bundle_point(places: Any, seen: Any, point: int) -> list[str]:

@@ -14,18 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import (
-    METHODS,
-    PRESETS,
-    NuclearNorm,
-    Settings,
-    WeightedNuclearNorm,
-    iterate,
-    load_result,
-    read_sequence,
-    reconstruct,
-    simulate,
-)
+import core
 from core.cli import main, parser, settings_from
 from core.cli.console import progress_text
 from core.foundation import DEPTHS, WNN
@@ -45,8 +34,8 @@ def same(first, second):
 
 
 def test_solve_gives_the_numbers_of_python(solved, tracks):
-    again = reconstruct(read_sequence(tracks), rank=2, rotations="truth", objective="wnn")
-    assert same(load_result(solved), again)
+    again = core.reconstruct(core.read_sequence(tracks), rank=2, rotations="truth", objective="wnn")
+    assert same(core.load_result(solved), again)
 
 
 def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, capsys):
@@ -64,11 +53,13 @@ def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, 
     )
     assert said["output"] == [str(path) for path in outputs]
     assert all(path.stat().st_size for path in outputs)
-    result = load_result(outputs[0])
+    result = core.load_result(outputs[0])
     assert said["loss"] == result.loss and said["log10_loss"] == np.log10(result.loss)
     assert said["iterations"] == result.iterations and said["seconds"] == result.seconds
     assert said["status"] == "converged" and said["rank"] == 2
-    assert 1 < said["starts_agreed"] <= len(said["starts"]) == Settings().starts and said["remarks"] == []
+    assert (
+        1 < said["starts_agreed"] <= len(said["starts"]) == core.Settings().starts and said["remarks"] == []
+    )
     procrustes = {f"procrustes_mm{kind}" for kind in ("", "_reference", "_mirror")}
     assert set(said["errors"]) == procrustes | {"reprojection_px"}
     assert 0 < said["errors"]["reprojection_px"] < 20 and 0 < said["errors"]["procrustes_mm"] < 50
@@ -91,9 +82,9 @@ def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_line_of_progress_has_the_objective_that_is_minimized():
-    sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
+    sequence = core.simulate("paper", frames=8, points=16, noise=0.3, seed=2)
     texts = {}
-    for each in iterate(sequence, Settings(rank=2, starts=1, rotations="truth", noise=0.25)):
+    for each in core.iterate(sequence, core.Settings(rank=2, starts=1, rotations="truth", noise=0.25)):
         texts[each.phase.objective] = progress_text(each, 1.0), each.record
     text, record = texts[WNN]
     assert f"log10 loss {np.log10(record.loss):.5f}" in text and "energy" not in text
@@ -103,17 +94,17 @@ def test_the_line_of_progress_has_the_objective_that_is_minimized():
 
 def test_the_command_in_a_result_reproduces_it(solved, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = load_result(solved)
+    result = core.load_result(solved)
     words = shlex.split(result.meta["command"])
     words[words.index("-o") + 1] = "again.npz"
     assert words[0] == "nrsfm" and main([*words[1:], "--quiet"]) == 0
-    assert same(load_result("again.npz"), result)
+    assert same(core.load_result("again.npz"), result)
 
 
 def test_a_result_names_what_it_was_made_of(solved, tracks):
-    meta = load_result(solved).meta
+    meta = core.load_result(solved).meta
     assert meta["source"] == str(Path(tracks).resolve()) and len(meta["digest"]) == 64
-    assert meta["digest"] == read_sequence(tracks).digest
+    assert meta["digest"] == core.read_sequence(tracks).digest
     assert meta["status"] == "converged" and meta["preset"] is None
     assert meta["settings"]["rank"] == 2 and meta["versions"]["numpy"] == np.__version__
     assert meta["units"] == "px" and meta["truth_units"] == "mm"
@@ -125,12 +116,12 @@ def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
     source = tmp_path / "base.npz"
     words = "--camera orthogonal --path line --frame-base 0 --rank 2 --iterates 3 --objective wnn --quiet"
     assert main(["solve", str(counted), *words.split(), "-o", str(source)]) == 0
-    result = load_result(source)
+    result = core.load_result(source)
     words = shlex.split(result.meta["command"])
     assert words[words.index("--frame-base") + 1] == "0"
     words[words.index("-o") + 1] = str(tmp_path / "again.npz")
     assert main([*words[1:], "--quiet"]) == 0
-    again = load_result(tmp_path / "again.npz")
+    again = core.load_result(tmp_path / "again.npz")
     assert same(again, result) and again.truth.reference == result.truth.reference
     assert result.camera.value == "orthogonal" and result.eta == 1.0
 
@@ -139,21 +130,21 @@ def test_explicit_weights_set_the_rank(tracks, tmp_path):
     path = tmp_path / "a.npz"
     words = "--rotations truth --weights 0.01,0.02,0.05 --objective wnn --starts 1 --quiet"
     assert main(["solve", tracks, *words.split(), "-o", str(path)]) == 0
-    result = load_result(path)
+    result = core.load_result(path)
     assert result.weights.tolist() == [0.01, 0.02, 0.05] and result.rank == 3
     assert "--weights 0.01,0.02,0.05" in result.meta["command"] and "--rank" not in result.meta["command"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", core.METHODS)
 def test_a_method_alone_is_enough_on_the_cameras_that_it_is_for(folder, tmp_path, method):
     path, solved = tmp_path / "a.npz", []
     for camera in ("perspective", "orthogonal"):
         sample = str(folder / "sequence" / camera / "circle.txt")
         words = ["solve", sample, "--method", method, "--quiet", "-o", str(path)]
-        if settings_from(parser().parse_args(words)).refusal(read_sequence(sample).camera) is None:
+        if settings_from(parser().parse_args(words)).refusal(core.read_sequence(sample).camera) is None:
             briefly = ["--max-iterations", "3", "--starts", "1", "--objective", "wnn", "--rotations", "truth"]
             assert main([*words, *briefly]) == 0
-            meta = load_result(path).meta
+            meta = core.load_result(path).meta
             assert meta["method"] == method
             again = parser().parse_args(shlex.split(meta["command"])[1:])
             assert settings_to_dict(settings_from(again)) == meta["settings"]
@@ -164,15 +155,15 @@ def test_a_method_alone_is_enough_on_the_cameras_that_it_is_for(folder, tmp_path
 @pytest.mark.parametrize(
     ("words", "penalty"),
     [
-        ("--method bmm", NuclearNorm()),
-        ("--method bmm --mu 0.02", NuclearNorm(mu=0.02)),
-        ("--method r-bmm", PRESETS["recommended"].penalty),
-        ("--method r-bmm --preset paper", PRESETS["paper"].penalty),
-        ("--method r-bmm --preset lowrank --problem nonrigid", WeightedNuclearNorm()),
-        ("--method r-bmm --preset lowrank --problem nonrigid --xi 0.3", WeightedNuclearNorm(xi=0.3)),
-        ("--method admm", PRESETS["recommended"].penalty),
-        ("--method paper --problem lowrank", PRESETS["lowrank"].penalty),
-        ("--method bmm --penalty nn --mu 0.1", NuclearNorm(mu=0.1)),
+        ("--method bmm", core.NuclearNorm()),
+        ("--method bmm --mu 0.02", core.NuclearNorm(mu=0.02)),
+        ("--method r-bmm", core.PRESETS["recommended"].penalty),
+        ("--method r-bmm --preset paper", core.PRESETS["paper"].penalty),
+        ("--method r-bmm --preset lowrank --problem nonrigid", core.WeightedNuclearNorm()),
+        ("--method r-bmm --preset lowrank --problem nonrigid --xi 0.3", core.WeightedNuclearNorm(xi=0.3)),
+        ("--method admm", core.PRESETS["recommended"].penalty),
+        ("--method paper --problem lowrank", core.PRESETS["lowrank"].penalty),
+        ("--method bmm --penalty nn --mu 0.1", core.NuclearNorm(mu=0.1)),
     ],
 )
 def test_a_method_brings_a_penalty_where_that_of_the_preset_does_not_suit(words, penalty):
@@ -187,7 +178,7 @@ def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tm
     words = ["solve", tracks, "--rank", "2", "--rotations", str(truth), "--objective", "wnn"]
     words += ["--quiet", "-o", str(path)]
     assert main([*words, "--intrinsics", f"{fx},{fy},{cx},{cy}"]) == 0
-    result = load_result(path)
+    result = core.load_result(path)
     assert np.array_equal(result.intrinsics, [[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
     with np.load(truth) as stored:
         assert np.allclose(result.rotations, stored["R"], atol=1e-7)  # the file has single precision
@@ -225,7 +216,7 @@ def test_ctrl_c_writes_the_best_so_far_and_prints_where(tracks, tmp_path):
     assert process.returncode == 130
     assert "iteration" in shown and "it/s" in shown and "log10 loss" in shown
     assert f"stopped; the best so far is in {output}" in shown
-    result = load_result(output)
+    result = core.load_result(output)
     said = json.loads(out)
     assert said["status"] == result.meta["status"] == "stopped"
     assert said["loss"] == result.loss and result.iterations > 0

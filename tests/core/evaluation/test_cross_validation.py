@@ -306,7 +306,7 @@ def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, 
     assert all(with_parameter(Settings(), parameter, value) for value in further)
 
 
-def test_the_values_of_the_objective_are_words():
+def test_the_values_of_the_objective_are_words_and_those_of_neighbors_whole_numbers():
     for word in ("depths", "wnn"):
         value = parse_value("objective", word)
         assert value_text("objective", value) == word
@@ -318,9 +318,6 @@ def test_the_values_of_the_objective_are_words():
         parse_value("objective", "all")
     with pytest.raises(InputError, match="a value of noise is 'much'; accepted are numbers"):
         parse_value("noise", "much")
-
-
-def test_neighbors_are_whole_numbers_also_where_the_range_is_widened():
     assert values_in_range("neighbors", 3, 25, 5) == (3.0, 5.0, 9.0, 15.0, 25.0)
     assert values_outside("neighbors", (3.0, 5.0, 9.0), above=True) == (16.0, 27.0)
     with pytest.raises(InputError, match=r"neighbors is 2\.5"):

@@ -3,42 +3,32 @@
 import numpy as np
 import pytest
 
-from core import (
-    MCP,
-    PENALTIES,
-    SCAD,
-    CappedNorm,
-    Factors,
-    InputError,
-    LogPenalty,
-    RampWeights,
-    RankPenalty,
-    SchattenNorm,
-    WeightedNuclearNorm,
-)
+import core
 from core.penalties import LinearPenalty
 from core.penalties.concave import ConcavePenalty
 from core.problem import balance
 
 CONCAVE = {
-    "schatten": SchattenNorm(mu=0.7, p=0.4, epsilon=0.05),
-    "log": LogPenalty(mu=0.3, epsilon=0.2),
-    "capped": CappedNorm(mu=0.5, theta=1.5),
-    "mcp": MCP(mu=0.8, theta=2.0),
-    "scad": SCAD(mu=0.8, theta=3.7),
-    "rank": RankPenalty(mu=0.6),
+    "schatten": core.SchattenNorm(mu=0.7, p=0.4, epsilon=0.05),
+    "log": core.LogPenalty(mu=0.3, epsilon=0.2),
+    "capped": core.CappedNorm(mu=0.5, theta=1.5),
+    "mcp": core.MCP(mu=0.8, theta=2.0),
+    "scad": core.SCAD(mu=0.8, theta=3.7),
+    "rank": core.RankPenalty(mu=0.6),
 }
 SPECTRAL = CONCAVE | {
     "nn": LinearPenalty(np.array([0.4])),
     "tnn": LinearPenalty(np.array([0.0, 0.0, 0.4])),
-    "ramp": LinearPenalty(RampWeights(mu=0.1, free=2).weights(9, np.ones(9))),
+    "ramp": LinearPenalty(core.RampWeights(mu=0.1, free=2).weights(9, np.ones(9))),
 }
 concave = pytest.mark.parametrize("penalty", CONCAVE.values(), ids=CONCAVE)
 spectral = pytest.mark.parametrize("penalty", SPECTRAL.values(), ids=SPECTRAL)
 
 
 def test_the_concave_penalties_tried_are_all_that_there_are():
-    assert CONCAVE.keys() == {name for name, kind in PENALTIES.items() if issubclass(kind, ConcavePenalty)}
+    assert CONCAVE.keys() == {
+        name for name, kind in core.PENALTIES.items() if issubclass(kind, ConcavePenalty)
+    }
 
 
 def spectra(count=20, length=5):
@@ -108,14 +98,14 @@ def test_the_linearization_lies_above(penalty):
 def test_no_factorization_costs_less_than_the_balanced_one_which_costs_f_of_the_singular_values(penalty):
     random = np.random.default_rng(3)
     B, C = random.standard_normal((8, 4)), random.standard_normal((4, 3, 6))
-    factors = Factors(B, C, np.zeros((8, 3)))
+    factors = core.Factors(B, C, np.zeros((8, 3)))
     sigma = np.linalg.svd(factors.shapes().reshape(8, -1), compute_uv=False)[:4]
     least = penalty.value(sigma)
     even = balance(factors)
     assert penalty.value(even.gamma()) == pytest.approx(least, rel=1e-12)
     for spread in np.logspace(-3, 1, 60):  # near the balanced one, and far from it
         Q = np.eye(4) + spread * random.standard_normal((4, 4))
-        other = Factors(even.B @ Q, np.tensordot(np.linalg.inv(Q), even.C, 1), even.s)
+        other = core.Factors(even.B @ Q, np.tensordot(np.linalg.inv(Q), even.C, 1), even.s)
         np.testing.assert_allclose(other.shapes(), factors.shapes(), atol=1e-8)
         gamma = np.sort(other.gamma())[::-1]
         assert penalty.value(gamma) >= least * (1 - 1e-12)
@@ -132,9 +122,9 @@ def test_weights_are_the_slopes_at_the_reference_continued_with_its_last(penalty
 
 def test_the_reference_of_weights_is_what_they_were_made_from():
     reference = np.array([9.0, 2.0, 0.5])
-    penalty = WeightedNuclearNorm(xi=0.3, gamma=1e-2)
+    penalty = core.WeightedNuclearNorm(xi=0.3, gamma=1e-2)
     assert penalty.reference(penalty.weights(3, reference)) == pytest.approx(reference, rel=1e-12)
-    assert WeightedNuclearNorm(xi=0).reference(np.zeros(3)) is None
+    assert core.WeightedNuclearNorm(xi=0).reference(np.zeros(3)) is None
 
 
 @pytest.mark.parametrize(
@@ -142,7 +132,7 @@ def test_the_reference_of_weights_is_what_they_were_made_from():
     [
         *(
             (name, {"mu": -1.0}, "mu is -1; accepted is a number of at")
-            for name in PENALTIES
+            for name in core.PENALTIES
             if name != "wnn"
         ),
         ("ramp", {"free": -1}, "free is -1"),
@@ -160,5 +150,5 @@ def test_the_reference_of_weights_is_what_they_were_made_from():
     ],
 )
 def test_numbers_outside_their_range_get_a_sentence(name, values, sentence):
-    with pytest.raises(InputError, match=sentence):
-        PENALTIES[name](**values)
+    with pytest.raises(core.InputError, match=sentence):
+        core.PENALTIES[name](**values)

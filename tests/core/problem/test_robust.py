@@ -3,19 +3,7 @@
 import numpy as np
 import pytest
 
-from core import (
-    CappedNorm,
-    Factors,
-    InputError,
-    LevenbergMarquardt,
-    LowRankProblem,
-    NonRigidProblem,
-    NuclearNorm,
-    VariableProjection,
-    calibrate,
-    iterate,
-    simulate,
-)
+import core
 from core.problem import RobustLoss
 from core.solvers import Majorized, Reweighted
 
@@ -23,22 +11,22 @@ KINDS = ("huber", "cauchy")
 
 
 def problem_of(kind="nonrigid", *, penalty=None, eta=0.2, outliers=8):
-    scene = simulate("balloon", frames=9, points=16, seed=2)
-    tracks = np.array(calibrate(scene.observations, scene.intrinsics, scene.camera))
+    scene = core.simulate("balloon", frames=9, points=16, seed=2)
+    tracks = np.array(core.calibrate(scene.observations, scene.intrinsics, scene.camera))
     rng = np.random.default_rng(4)
     frame, point = rng.integers(9, size=outliers), rng.integers(16, size=outliers)
     tracks[frame, :, point] += rng.uniform(-0.3, 0.3, size=(outliers, 2))
-    penalty = penalty or NuclearNorm(0.02)
+    penalty = penalty or core.NuclearNorm(0.02)
     if kind == "lowrank":
-        return LowRankProblem(tracks, scene.visible, eta, penalty=penalty, rank=4)
-    return NonRigidProblem(tracks, scene.visible, scene.rotations, eta, penalty=penalty, rank=2)
+        return core.LowRankProblem(tracks, scene.visible, eta, penalty=penalty, rank=4)
+    return core.NonRigidProblem(tracks, scene.visible, scene.rotations, eta, penalty=penalty, rank=2)
 
 
 def random_point(problem, seed=0):
     rng = np.random.default_rng(seed)
     rows, columns = problem.shape
     s = rng.normal(size=(rows, 3)) if problem.offsets else np.zeros((rows, 3))
-    return Factors(rng.normal(size=(rows, problem.rank)), rng.normal(size=(problem.rank, 3, columns)), s)
+    return core.Factors(rng.normal(size=(rows, problem.rank)), rng.normal(size=(problem.rank, 3, columns)), s)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,7 +57,7 @@ def test_the_gradient_of_the_robust_objective_is_that_of_the_weighted_problem(ki
     for _ in range(5):
         dB, dC = rng.normal(size=point.B.shape), rng.normal(size=point.C.shape)
         ds = rng.normal(size=point.s.shape) * problem.offsets
-        moved = (Factors(point.B + t * dB, point.C + t * dC, point.s + t * ds) for t in (-step, step))
+        moved = (core.Factors(point.B + t * dB, point.C + t * dC, point.s + t * ds) for t in (-step, step))
         ends = [problem.loss(each) for each in moved]
         expected = float(np.vdot(of_B, dB) + np.vdot(of_C, dC.reshape(problem.rank, -1)))
         if problem.offsets:
@@ -88,19 +76,21 @@ def test_weights_multiply_the_forms_but_not_the_targets():
     expected = weights[:, None] * problem.data.times_H(e)
     np.testing.assert_allclose(weighted.data.times_H(e), expected, rtol=1e-10, atol=1e-12)
     system = weighted.data.best_C(point.B, point.s, problem.weights)
-    best = Factors(point.B, system.C, point.s)
+    best = core.Factors(point.B, system.C, point.s)
     penalized = 0.5 * float(problem.weights @ np.einsum("kip,kip->k", system.C, system.C))
     total = weighted.data.eliminated_loss(point.B, point.s, problem.weights, system)
     own = 0.5 * float(problem.weights @ np.einsum("fk,fk->k", point.B, point.B))
     assert total == pytest.approx(weighted.data.misfit(best) + penalized + own, rel=1e-9)
 
 
-@pytest.mark.parametrize("inner", [VariableProjection(), LevenbergMarquardt()], ids=["newton", "lm"])
+@pytest.mark.parametrize(
+    "inner", [core.VariableProjection(), core.LevenbergMarquardt()], ids=["newton", "lm"]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_step_lowers_the_robust_objective_to_a_stationary_point(kind, inner):
     problem = problem_of().with_robust(RobustLoss(kind, 0.02))
     losses = []
-    for snapshot in iterate(problem, Reweighted(inner, 1e-3), problem.closed_form()):
+    for snapshot in core.iterate(problem, Reweighted(inner, 1e-3), problem.closed_form()):
         losses.append(snapshot.progress.loss)
         point = snapshot.state.factors
         assert snapshot.progress.loss == pytest.approx(problem.loss(point), rel=1e-10)
@@ -113,12 +103,12 @@ def test_every_step_lowers_the_robust_objective_to_a_stationary_point(kind, inne
 
 
 def test_outliers_have_small_weights_and_the_others_have_not():
-    penalty = NuclearNorm(1e-3)
+    penalty = core.NuclearNorm(1e-3)
     clean, problem = (problem_of(outliers=count, penalty=penalty, eta=0.05) for count in (0, 6))
     moved = np.abs(problem.tracks - clean.tracks).max(axis=1) > 0.05
-    *_, clean_end = iterate(clean, VariableProjection(), clean.closed_form())
+    *_, clean_end = core.iterate(clean, core.VariableProjection(), clean.closed_form())
     robust = problem.with_robust(RobustLoss("cauchy", 0.01))
-    *_, end = iterate(robust, Reweighted(VariableProjection(), 1e-3), clean_end.state.factors)
+    *_, end = core.iterate(robust, Reweighted(core.VariableProjection(), 1e-3), clean_end.state.factors)
     weights = robust.robust_weights(end.state.factors)
     assert weights[moved & problem.visible].max() < 0.1
     assert np.median(weights[~moved & problem.visible]) > 0.8
@@ -130,20 +120,20 @@ def test_a_large_scale_is_least_squares(kind):
     robust = problem.with_robust(RobustLoss(kind, 1e5))
     point = random_point(problem)
     assert robust.loss(point) == pytest.approx(problem.loss(point), rel=1e-8)
-    *_, plain = iterate(problem, VariableProjection(), problem.closed_form())
-    *_, end = iterate(robust, Reweighted(VariableProjection(), 1e-3), problem.closed_form())
+    *_, plain = core.iterate(problem, core.VariableProjection(), problem.closed_form())
+    *_, end = core.iterate(robust, Reweighted(core.VariableProjection(), 1e-3), problem.closed_form())
     assert end.progress.loss == pytest.approx(plain.progress.loss, rel=1e-6)
 
 
 def test_penalties_that_are_not_linear_have_robust_losses_too():
-    problem = problem_of(penalty=CappedNorm(0.02, 1.0)).with_robust(RobustLoss("cauchy", 0.02))
-    method = Majorized(Reweighted(VariableProjection(), 1e-3))
-    losses = [each.progress.loss for each in iterate(problem, method, problem.closed_form())]
+    problem = problem_of(penalty=core.CappedNorm(0.02, 1.0)).with_robust(RobustLoss("cauchy", 0.02))
+    method = Majorized(Reweighted(core.VariableProjection(), 1e-3))
+    losses = [each.progress.loss for each in core.iterate(problem, method, problem.closed_form())]
     assert (np.diff(losses) <= 1e-12).all()
     assert losses[-1] < 0.9 * losses[0]
 
 
 @pytest.mark.parametrize(("kind", "scale"), [("squared", 1.0), ("huber", 0.0), ("cauchy", float("inf"))])
 def test_a_loss_that_is_none_is_refused(kind, scale):
-    with pytest.raises(InputError, match="loss"):
+    with pytest.raises(core.InputError, match="loss"):
         RobustLoss(kind, scale)

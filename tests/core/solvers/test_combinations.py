@@ -7,27 +7,7 @@ from itertools import islice, product
 import numpy as np
 import pytest
 
-from core import (
-    ADMM,
-    MCP,
-    METHODS,
-    PENALTIES,
-    RBMM,
-    SCAD,
-    CappedNorm,
-    ExplicitWeights,
-    LevenbergMarquardt,
-    LogPenalty,
-    LowRankProblem,
-    NuclearNorm,
-    RampWeights,
-    RankPenalty,
-    SchattenNorm,
-    TruncatedNuclearNorm,
-    VariableProjection,
-    WeightedNuclearNorm,
-    iterate,
-)
+import core
 from core.problem import Problem
 from core.problem.factors import center
 from core.solvers import PROBLEMS, Majorized
@@ -36,24 +16,24 @@ from core.solvers.methods import refusal
 RANK = 3
 ITERATIONS = 15
 FIRST_PENALTIES = [  # strong enough that singular values of these problems feel them
-    NuclearNorm(0.02),
-    TruncatedNuclearNorm(0.05, 1),
-    WeightedNuclearNorm(0.05),
-    RampWeights(0.02, 1),
-    ExplicitWeights((0.0, 0.01, 0.05)),
-    SchattenNorm(0.02),
-    LogPenalty(0.02),
-    CappedNorm(0.05),
-    MCP(0.05),
-    SCAD(0.05),
-    RankPenalty(0.01),
+    core.NuclearNorm(0.02),
+    core.TruncatedNuclearNorm(0.05, 1),
+    core.WeightedNuclearNorm(0.05),
+    core.RampWeights(0.02, 1),
+    core.ExplicitWeights((0.0, 0.01, 0.05)),
+    core.SchattenNorm(0.02),
+    core.LogPenalty(0.02),
+    core.CappedNorm(0.05),
+    core.MCP(0.05),
+    core.SCAD(0.05),
+    core.RankPenalty(0.01),
 ]
 # What moves without a promise: the objective may rise on the way, and does.
-NO_DESCENT = (ADMM, RBMM)
-BILINEAR = (VariableProjection, LevenbergMarquardt)
+NO_DESCENT = (core.ADMM, core.RBMM)
+BILINEAR = (core.VariableProjection, core.LevenbergMarquardt)
 CASES = [
     case
-    for case in product(METHODS, PROBLEMS, FIRST_PENALTIES, (False, True))
+    for case in product(core.METHODS, PROBLEMS, FIRST_PENALTIES, (False, True))
     if case[1] == "nonrigid" or not case[-1]  # a low-rank problem has no other camera
 ]
 
@@ -65,7 +45,7 @@ def name_of(value: object) -> str:
 
 
 def test_the_penalties_tried_are_all_that_there_are():
-    assert {type(penalty) for penalty in FIRST_PENALTIES} == {*PENALTIES.values(), ExplicitWeights}
+    assert {type(penalty) for penalty in FIRST_PENALTIES} == {*core.PENALTIES.values(), core.ExplicitWeights}
 
 
 @pytest.fixture
@@ -77,7 +57,7 @@ def posed_with(posed):
         else:
             unit = posed(problem, frames=6, points=15, weights=(0.0,), missing=0.15)
             # Not of norm 1 but larger, so that these penalties leave something of it.
-            free = LowRankProblem(20 * unit.tracks, unit.visible, unit.eta, unit.weights)
+            free = core.LowRankProblem(20 * unit.tracks, unit.visible, unit.eta, unit.weights)
         return free.with_penalty(penalty, RANK)
 
     return make
@@ -91,22 +71,22 @@ def test_it_never_raises_the_objective_that_it_claims_to_lower(posed_with, metho
         return
     posed_problem = posed_with(problem, penalty, affine)
     rows, columns = posed_problem.shape
-    point = posed_problem.closed_form(min(rows, 3 * columns) if METHODS[method].on_matrix else RANK)
+    point = posed_problem.closed_form(min(rows, 3 * columns) if core.METHODS[method].on_matrix else RANK)
     if posed_problem.offsets:
         point = center(point)
-    steps = [METHODS[method].first({})]
-    if METHODS[method].refined:
-        steps.append(METHODS[method].second({}))
+    steps = [core.METHODS[method].first({})]
+    if core.METHODS[method].refined:
+        steps.append(core.METHODS[method].second({}))
     if posed_problem.spectral is not None:
         steps = [Majorized(step) if isinstance(step, BILINEAR) else step for step in steps]
     for algorithm in steps:
-        snapshots = list(islice(iterate(posed_problem, algorithm, point), ITERATIONS))
+        snapshots = list(islice(core.iterate(posed_problem, algorithm, point), ITERATIONS))
         losses = np.array([snapshot.progress.loss for snapshot in snapshots])
         assert np.isfinite(losses).all()
         if not isinstance(algorithm, NO_DESCENT):
             assert (np.diff(losses) <= 1e-10 * np.abs(losses[:-1])).all()
         point = algorithm.factors(posed_problem, snapshots[-1].state)
         assert point.rank == RANK
-        if not METHODS[method].on_matrix or algorithm is not steps[0]:
+        if not core.METHODS[method].on_matrix or algorithm is not steps[0]:
             # A bilinear method's own loss is the problem's, penalty included, at the point that it gives.
             assert losses[-1] == pytest.approx(posed_problem.loss(point), rel=1e-9)

@@ -6,37 +6,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import (
-    ADMM,
-    AGD,
-    BMM,
-    IRNN,
-    RBMM,
-    AlgorithmOne,
-    InputError,
-    LevenbergMarquardt,
-    LogPenalty,
-    Status,
-    VariableProjection,
-    iterate,
-    solve,
-)
+import core
 from core.foundation import parameters_of
 from core.problem import full_rank_start
 from core.solvers import Majorized
 
-LOG = LogPenalty(0.02, 0.1)
+LOG = core.LogPenalty(0.02, 0.1)
 # A method, the penalty of its problem beside the weights, and where it is left.
 METHODS = {
-    "admm": (ADMM(rho=1e-3, patience=2), None, 30),
-    "agd": (AGD(acceptance="nonmonotone", step_size="backtracking"), LOG, 17),
-    "algorithm one": (AlgorithmOne(), None, 11),
-    "bmm": (BMM(), None, 21),
-    "r-bmm": (RBMM(), None, 21),
-    "irnn": (IRNN(), LOG, 12),
-    "lm": (LevenbergMarquardt(), None, 3),
-    "majorized": (Majorized(VariableProjection()), LOG, 2),
-    "newton": (VariableProjection(), None, 3),
+    "admm": (core.ADMM(rho=1e-3, patience=2), None, 30),
+    "agd": (core.AGD(acceptance="nonmonotone", step_size="backtracking"), LOG, 17),
+    "algorithm one": (core.AlgorithmOne(), None, 11),
+    "bmm": (core.BMM(), None, 21),
+    "r-bmm": (core.RBMM(), None, 21),
+    "irnn": (core.IRNN(), LOG, 12),
+    "lm": (core.LevenbergMarquardt(), None, 3),
+    "majorized": (Majorized(core.VariableProjection()), LOG, 2),
+    "newton": (core.VariableProjection(), None, 3),
 }
 every = pytest.mark.parametrize("name", METHODS)
 
@@ -63,11 +49,16 @@ def test_a_method_takes_at_least_one_step(name):
 
 @pytest.mark.parametrize(
     ("method", "given"),
-    [(ADMM, {"relaxation": 3.0}), (AGD, {"restart": "never"}), (BMM, {"tau": 0}), (IRNN, {"tolerance": -1})],
+    [
+        (core.ADMM, {"relaxation": 3.0}),
+        (core.AGD, {"restart": "never"}),
+        (core.BMM, {"tau": 0}),
+        (core.IRNN, {"tolerance": -1}),
+    ],
 )
 def test_a_parameter_is_refused_where_it_is_described_as_another(method, given):
     (name,) = given
-    with pytest.raises(InputError, match=f"{name} is .*; accepted "):
+    with pytest.raises(core.InputError, match=f"{name} is .*; accepted "):
         method(**given)
     assert f"\n{name}\n    {parameters_of(method)[name].tip[:40]}" in inspect.getdoc(method)
 
@@ -78,8 +69,8 @@ def test_a_resumed_run_equals_an_uninterrupted_one(posed_for, name):
     problem, start = posed_for(name)
     if name != "majorized":  # whose limit is that of its inner method
         method = replace(method, max_iterations=cut + 12)
-    whole = list(iterate(problem, method, start))
-    rest = list(iterate(problem, method, whole[cut]))
+    whole = list(core.iterate(problem, method, start))
+    rest = list(core.iterate(problem, method, whole[cut]))
     assert [each.progress.loss for each in rest] == [each.progress.loss for each in whole[cut + 1 :]]
     assert rest[-1].progress.iteration == whole[-1].progress.iteration
     assert rest[-1].status is whole[-1].status
@@ -93,19 +84,19 @@ def test_a_start_that_is_not_finite_is_reported_as_diverged(posed_for, name):
     problem, start = posed_for(name)
     part = "s" if name in ("algorithm one", "lm") else "B"
     broken = replace(start, **{part: np.full_like(getattr(start, part), np.inf)})
-    end = solve(problem, METHODS[name][0], broken)
-    assert (end.status, end.progress.iteration) == (Status.DIVERGED, 0)
+    end = core.solve(problem, METHODS[name][0], broken)
+    assert (end.status, end.progress.iteration) == (core.Status.DIVERGED, 0)
 
 
 @pytest.mark.parametrize(
     ("method", "kind"),
     [
-        (ADMM(tolerance=1e-8), "nonrigid"),
-        (ADMM(tolerance=1e-8), "orthogonal"),
-        (AGD(), "nonrigid"),
-        pytest.param(IRNN(), "nonrigid", marks=pytest.mark.slow),
-        pytest.param(ADMM(tolerance=1e-8), "lowrank", marks=pytest.mark.slow),
-        pytest.param(AGD(), "lowrank", marks=pytest.mark.slow),
+        (core.ADMM(tolerance=1e-8), "nonrigid"),
+        (core.ADMM(tolerance=1e-8), "orthogonal"),
+        (core.AGD(), "nonrigid"),
+        pytest.param(core.IRNN(), "nonrigid", marks=pytest.mark.slow),
+        pytest.param(core.ADMM(tolerance=1e-8), "lowrank", marks=pytest.mark.slow),
+        pytest.param(core.AGD(), "lowrank", marks=pytest.mark.slow),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -114,9 +105,9 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(posed, 
     if kind != "lowrank":
         size = {"frames": 6, "points": 8, "weights": np.full(6, 0.05), "eta": 0.5}
     problem = posed(kind, **size, missing=0.2)
-    bilinear = solve(problem, VariableProjection(), problem.closed_form())
-    end = solve(problem, method, full_rank_start(problem))
-    assert end.status is Status.CONVERGED
+    bilinear = core.solve(problem, core.VariableProjection(), problem.closed_form())
+    end = core.solve(problem, method, full_rank_start(problem))
+    assert end.status is core.Status.CONVERGED
     assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
     # At full rank the cut loses nothing, and the factors cost as much as the matrix.
     cut = problem.loss(method.factors(problem, end.state))

@@ -2,9 +2,9 @@
 
 import struct
 
-import ezc3d
 import numpy as np
 import pytest
+from pose_tables import write_markers
 from refusals import refuses
 
 from core import CameraModel, read_sequence
@@ -15,20 +15,10 @@ SHAPES = np.random.default_rng(2).normal(0, 300, (FRAMES, 3, POINTS)).astype(np.
 NAMES = [f"LFHD{number}" for number in range(POINTS)]
 
 
-def write(path, shapes=SHAPES, units="mm"):
-    file = ezc3d.c3d()
-    file["parameters"]["POINT"]["UNITS"]["value"] = [units]
-    file["parameters"]["POINT"]["RATE"]["value"] = [100]
-    file["parameters"]["POINT"]["LABELS"]["value"] = NAMES
-    file["data"]["points"] = np.concatenate([shapes, np.ones((FRAMES, 1, POINTS))], axis=1).transpose(1, 2, 0)
-    file.write(str(path))
-    return path
-
-
 def test_markers_are_the_truth_of_orthogonal_views_around_them(tmp_path):
     shapes = SHAPES.copy()
     shapes[3, :, 2] = np.nan
-    path = write(tmp_path / "walk.c3d", shapes, "m")
+    path = write_markers(tmp_path / "walk.c3d", shapes, NAMES, "m")
     read = read_sequence(path)
     assert read.camera is CameraModel.ORTHOGONAL
     assert (read.units, read.truth_units, read.point_names) == ("m", "m", tuple(NAMES))

@@ -6,7 +6,7 @@ import pickle
 import h5py
 import numpy as np
 import pytest
-from pose_tables import assert_tracks, write_pose_table
+from pose_tables import assert_tracks, landmarks, write_pose_table
 from refusals import refuses
 
 from core import list_sequences, read_sequence
@@ -299,17 +299,6 @@ def test_a_folder_of_openpose_is_bounded_in_memory_and_time(tmp_path, monkeypatc
 # -- MediaPipe -----------------------------------------------------------------------------------------------
 
 
-def landmarks():
-    """Return frames of landmarks as the result of the pose landmarker is saved."""
-    return [
-        [
-            {"x": x / 640, "y": y / 480, "z": -0.1, "visibility": 0.98 if seen else 0.2}
-            for (x, y), seen in zip(TRACKS[frame].tolist(), VISIBLE[frame], strict=True)
-        ]
-        for frame in range(FRAMES)
-    ]
-
-
 @pytest.mark.parametrize(
     "wrapped",
     [
@@ -320,7 +309,7 @@ def landmarks():
 )
 def test_landmarks_of_mediapipe_are_read_with_the_size_of_the_picture(wrapped, tmp_path):
     path = tmp_path / "pose.json"
-    path.write_text(json.dumps(wrapped(landmarks())))
+    path.write_text(json.dumps(wrapped(landmarks(TRACKS, VISIBLE, (640, 480)))))
     refuses(path, r"pose\.json: x and y lie between 0 and 1, relative to the picture; .*--size")
     read = read_sequence(path, size="640x480")
     assert_read(read)

@@ -13,17 +13,7 @@ import pytest
 from refusals import refuses
 from scipy.io import savemat
 
-from core import (
-    CameraModel,
-    GroundTruth,
-    InputError,
-    Observations,
-    list_sequences,
-    read_sequence,
-    simulate,
-    write_csv,
-    write_npz,
-)
+import core
 from core.cli import add_sequence_options
 from core.io.readers import READERS
 
@@ -34,7 +24,7 @@ def assert_equal(first, second):
     if isinstance(first, np.ndarray):
         assert first.dtype == second.dtype and first.shape == second.shape
         assert first.tobytes() == second.tobytes()
-    elif isinstance(first, Observations | GroundTruth):
+    elif isinstance(first, core.Observations | core.GroundTruth):
         for name in vars(first):
             assert_equal(getattr(first, name), getattr(second, name))
     else:
@@ -43,7 +33,7 @@ def assert_equal(first, second):
 
 def awkward():
     """A sequence with every field set, and values that text would lose."""
-    full = simulate("articulated", frames=5, points=20, seed=2)
+    full = core.simulate("articulated", frames=5, points=20, seed=2)
     tracks, visible, truth = full.tracks.copy(), full.visible.copy(), full.truth.points[1:4].copy()
     tracks[0, :, 0] = np.pi * 1e-200, -0.0
     visible[1, 2] = visible[3, 4] = False
@@ -53,7 +43,7 @@ def awkward():
         tracks=tracks,
         visible=visible,
         name="a name with Ünicode",
-        truth=GroundTruth(np.array([1, 2, 3]), truth, 2),
+        truth=core.GroundTruth(np.array([1, 2, 3]), truth, 2),
         faces=np.array([[0, 1, 2]]),
         truth_units="cm",
         truth_name="a learned reconstruction",
@@ -69,8 +59,8 @@ def awkward():
 def test_npz_round_trip_loses_nothing(tmp_path):
     original, file = awkward(), tmp_path / "sequence.npz"
     assert not [name for name, value in vars(original).items() if value is None and name != "source"]
-    write_npz(original, file)
-    read = read_sequence(file)
+    core.write_npz(original, file)
+    read = core.read_sequence(file)
     for name in set(vars(original)) - {"source", "digest"}:
         assert_equal(getattr(original, name), getattr(read, name))
     assert read.source == file
@@ -80,9 +70,9 @@ def test_npz_round_trip_loses_nothing(tmp_path):
 def test_a_video_next_to_the_tracks_may_be_moved_with_them(tmp_path):
     there, then = tmp_path / "there", tmp_path / "then"
     there.mkdir()
-    write_npz(replace(awkward(), video=there / "sheet.mp4"), there / "tracks.npz")
+    core.write_npz(replace(awkward(), video=there / "sheet.mp4"), there / "tracks.npz")
     there.rename(then)
-    assert read_sequence(then / "tracks.npz").video == then / "sheet.mp4"
+    assert core.read_sequence(then / "tracks.npz").video == then / "sheet.mp4"
 
 
 @pytest.mark.parametrize(
@@ -96,16 +86,16 @@ def test_a_video_next_to_the_tracks_may_be_moved_with_them(tmp_path):
     ],
 )
 def test_what_is_known_about_the_picture_and_the_points_is_checked(changes, sentence):
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(core.InputError, match=sentence):
         replace(awkward(), **changes)
 
 
 def test_a_foreign_npz_is_read_by_its_variables_and_never_unpickled(tmp_path):
-    sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=6, points=15)
+    sequence = core.simulate("paper", camera=core.CameraModel.ORTHOGONAL, frames=6, points=15)
     M, X_gt = sequence.tracks.reshape(-1, 15), sequence.truth.points.reshape(-1, 15)
     markers = np.array([{"not": "read"}], dtype=object)
     np.savez(tmp_path / "mocap.npz", M=M, X_gt=X_gt, R=sequence.rotations, markers=markers)
-    read = read_sequence(tmp_path / "mocap.npz")
+    read = core.read_sequence(tmp_path / "mocap.npz")
     np.testing.assert_array_equal(read.tracks, sequence.tracks)
     assert read.rotations is None and "estimate" in read.provenance
     np.testing.assert_array_equal(read.truth.points, sequence.truth.points)
@@ -113,19 +103,19 @@ def test_a_foreign_npz_is_read_by_its_variables_and_never_unpickled(tmp_path):
 
 def test_csv_round_trip_keeps_every_digit_and_what_is_missing(tmp_path):
     original = awkward()
-    write_csv(original, tmp_path / "tracks.csv")
-    read = read_sequence(tmp_path / "tracks.csv", camera=CameraModel.PERSPECTIVE)
+    core.write_csv(original, tmp_path / "tracks.csv")
+    read = core.read_sequence(tmp_path / "tracks.csv", camera=core.CameraModel.PERSPECTIVE)
     assert_equal(original.observations, read.observations)
-    assert read.camera is CameraModel.PERSPECTIVE and read.reading == {"camera": "perspective"}
+    assert read.camera is core.CameraModel.PERSPECTIVE and read.reading == {"camera": "perspective"}
 
 
 def test_a_single_text_file_is_interleaved_unless_another_layout_is_given(tmp_path):
     tracks = np.random.default_rng(0).normal(size=(5, 2, 7))
     np.savetxt(tmp_path / "w.txt", tracks.reshape(-1, 7), fmt="%.17g")
-    assert_equal(read_sequence(tmp_path / "w.txt").tracks, tracks)
+    assert_equal(core.read_sequence(tmp_path / "w.txt").tracks, tracks)
     np.savetxt(tmp_path / "b.txt", np.concatenate([tracks[:, 0], tracks[:, 1]]), fmt="%.17g")
-    assert_equal(read_sequence(tmp_path / "b.txt", layout="blocked").tracks, tracks)
-    entry = list_sequences(tmp_path / "w.txt")[0]
+    assert_equal(core.read_sequence(tmp_path / "b.txt", layout="blocked").tracks, tracks)
+    entry = core.list_sequences(tmp_path / "w.txt")[0]
     assert (entry.object_name, entry.frames, entry.points) == ("w", 5, 7)
 
 
@@ -136,8 +126,8 @@ def test_rows_of_points_are_not_taken_for_rows_of_frames(tmp_path, stacked):
     by_point = tracks.transpose(1, 2, 0) if stacked else tracks.transpose(2, 1, 0)
     np.savez(tmp_path / "a.npz", W=by_point.reshape(14, 20))
     refuses(tmp_path / "a.npz", r"W \(14 x 20\) is smooth along the axis of its points.*--order ntxy")
-    assert_equal(read_sequence(tmp_path / "a.npz", order="ntxy").tracks, tracks)
-    assert read_sequence(tmp_path / "a.npz", order="tnxy").tracks.shape == (7, 2, 20)
+    assert_equal(core.read_sequence(tmp_path / "a.npz", order="ntxy").tracks, tracks)
+    assert core.read_sequence(tmp_path / "a.npz", order="tnxy").tracks.shape == (7, 2, 20)
 
 
 def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path):
@@ -149,11 +139,11 @@ def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path):
     savemat(tmp_path / "w.mat", {"W": W})
     with h5py.File(tmp_path / "w.h5", "w") as file:
         file["W"] = W.T  # MATLAB's order is the reverse of that of HDF5
-    write_csv(awkward(), tmp_path / "w.csv")
+    core.write_csv(awkward(), tmp_path / "w.csv")
     accepted = set()
     for suffix in READERS:
-        with suppress(InputError):
-            read = read_sequence(tmp_path / f"w{suffix}", layout="blocked")
+        with suppress(core.InputError):
+            read = core.read_sequence(tmp_path / f"w{suffix}", layout="blocked")
             np.testing.assert_array_equal(read.tracks[:, 1], W[5:])
             accepted.add(suffix)
     parser = ArgumentParser()
@@ -163,11 +153,11 @@ def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path):
 
 
 def test_a_file_whose_name_many_have_is_called_after_its_folder(tmp_path):
-    sequence = simulate("paper", frames=4, points=20, seed=1)
+    sequence = core.simulate("paper", frames=4, points=20, seed=1)
     for file, name in (("door/data.csv", "door"), ("door/Tracks.csv", "door"), ("a/gate.csv", "gate")):
         path = tmp_path / file
         path.parent.mkdir(exist_ok=True)
-        write_csv(sequence, path)
-        assert read_sequence(path).name == name
+        core.write_csv(sequence, path)
+        assert core.read_sequence(path).name == name
     (tmp_path / "door" / "data.csv").write_text("no numbers")
-    assert {entry.object_name for entry in list_sequences(tmp_path / "door")} == {"door"}
+    assert {entry.object_name for entry in core.list_sequences(tmp_path / "door")} == {"door"}
