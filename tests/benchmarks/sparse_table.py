@@ -50,9 +50,7 @@ def hide(name: str, complete: core.Sequence, *, split: bool) -> tuple[core.Seque
             points.append(point)
     index, mask = np.array(points), np.array(kept).T
     tracks = np.where(mask[:, None], complete.tracks[:, :, index], np.nan)
-    return core.Sequence(
-        tracks, mask, core.CameraModel.PERSPECTIVE, name, intrinsics=complete.intrinsics
-    ), index
+    return core.Sequence(tracks, mask, complete.camera, name, intrinsics=complete.intrinsics), index
 
 
 def _runs(seen: np.ndarray, random: np.random.Generator) -> Iterator[np.ndarray]:
@@ -65,9 +63,7 @@ def _runs(seen: np.ndarray, random: np.random.Generator) -> Iterator[np.ndarray]
         seen = seen[length:]
 
 
-def cells(
-    whole: core.Sequence, sparse: core.Sequence, index: np.ndarray, settings: core.Settings
-) -> tuple[Any, ...]:
+def cells(whole: core.Sequence, sparse: core.Sequence, index: Any, settings: core.Settings) -> list[Any]:
     """Return the cells of a sparse sequence, whose points have these indices in the complete one."""
     tracks = np.where(sparse.visible[:, None], sparse.tracks, 0.0)
     complete = core.reconstruct(whole, settings)
@@ -89,7 +85,7 @@ def cells(
     errors = figures["projective_rms"], metric, known_rms, same
     agreeing = f"{len(starts)}, {sum(each['agrees'] for each in starts)}"
     ratio = result.loss / known.progress.loss
-    return sparse.name, f"{views} x {len(index)}", seen, result.loss, ratio, *errors, agreeing, spent
+    return [sparse.name, f"{views} x {len(index)}", seen, result.loss, ratio, *errors, agreeing, spent]
 
 
 def main() -> None:

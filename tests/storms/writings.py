@@ -122,9 +122,8 @@ class Autosaving:
         self._app = QCoreApplication([])
         self._loop = QEventLoop()
         notifier = Notifier(self._app)
-        self._autosave = Autosave(
-            folder, lambda: self._sessions[self._version], lambda: 0.001, notifier, self._app
-        )
+        saved = self._sessions.__getitem__
+        self._autosave = Autosave(folder, lambda: saved(self._version), lambda: 0.001, notifier, self._app)
         self._autosave.saved.connect(self._loop.quit)
         notifier.failed.connect(self._refuse)
         self._autosave.not_kept.connect(self._refuse)

@@ -98,9 +98,8 @@ def test_what_cannot_be_written_in_the_end_is_written_elsewhere(tracks, tmp_path
 def nrsfm(words, redirection="", **options):
     """Run a command in a shell; return its exit code, what it printed, and its errors."""
     line = f'exec "$0" -m core "$@" {redirection}'
-    done = subprocess.run(
-        ["sh", "-c", line, sys.executable, *words], capture_output=True, text=True, check=False, **options
-    )
+    words = ["sh", "-c", line, sys.executable, *words]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, **options)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -57,9 +57,8 @@ def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, 
     assert said["loss"] == result.loss and said["log10_loss"] == np.log10(result.loss)
     assert said["iterations"] == result.iterations and said["seconds"] == result.seconds
     assert said["status"] == "converged" and said["rank"] == 2
-    assert (
-        1 < said["starts_agreed"] <= len(said["starts"]) == core.Settings().starts and said["remarks"] == []
-    )
+    assert 1 < said["starts_agreed"] <= len(said["starts"]) == core.Settings().starts
+    assert said["remarks"] == []
     procrustes = {f"procrustes_mm{kind}" for kind in ("", "_reference", "_mirror")}
     assert set(said["errors"]) == procrustes | {"reprojection_px"}
     assert 0 < said["errors"]["reprojection_px"] < 20 and 0 < said["errors"]["procrustes_mm"] < 50

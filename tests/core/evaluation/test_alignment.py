@@ -107,10 +107,8 @@ def test_a_mirror_image_is_chosen_by_the_sum_and_not_by_the_largest_distance(sha
     estimate = shapes.copy()
     estimate[0] = 2.0 * shapes[0] * MIRRORED
     truth = truth_of(np.concatenate((2.0 * shapes[:1], shapes[1:])))
-    plain, mirrored = (
-        aligned_mm(estimate, truth, Alignment(Kind.PER_FRAME, mirror))[0]
-        for mirror in (Mirror.OFF, Mirror.ON)
-    )
+    both = (Alignment(Kind.PER_FRAME, mirror) for mirror in (Mirror.OFF, Mirror.ON))
+    plain, mirrored = (aligned_mm(estimate, truth, alignment)[0] for alignment in both)
     assert np.nanmax(plain.per_point) > np.nanmax(mirrored.per_point)
     assert plain.mean < mirrored.mean
     errors, found = aligned_mm(estimate, truth, Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC))
@@ -156,11 +154,8 @@ def views_of(shapes, *, orthogonal, seed=5):
     K = np.diag([400.0, 400.0, 1.0])
     if orthogonal:  # nothing tells how far away a frame is
         K[:2, 2] = [7.0, -9.0]
-        seen = (
-            seen
-            - K[:, 2:] * np.array([[1.0], [1.0], [0.0]])
-            + rng.normal(size=(FRAMES, 1, 1)) * np.array([[0.0], [0.0], [1.0]])
-        )
+        seen[:, :2] -= K[:2, 2:]
+        seen[:, 2:] += rng.normal(size=(FRAMES, 1, 1))
     t = rng.normal(size=(FRAMES, 3))
     estimate = np.swapaxes(R, 1, 2) @ (size * seen - t[:, :, None])
     return estimate, Views(R, t, K, orthogonal, true_R, true_t)

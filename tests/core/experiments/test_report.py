@@ -189,24 +189,17 @@ def test_motion_capture_needs_its_files(tmp_path, capsys):
 
 
 def test_markdown_and_html_have_the_same_content(tmp_path):
-    table = ReportTable(
-        "a < b", ("name", "x | y"), ((TableCell("`m`"), TableCell("1.0", strong=True)),), rules=frozenset({0})
-    )
+    cells = (TableCell("`m`"), TableCell("1.0", strong=True))
+    table = ReportTable("a < b", ("name", "x | y"), (cells,), rules=frozenset({0}))
     blocks = [Heading("A & B", 1), Paragraph("see **this** and `x < y`"), CodeBlock("a > b"), table]
     assert render_markdown(blocks) == (
         "# A & B\n\nsee **this** and `x < y`\n\n```\na > b\n```\n\n"
         "a < b\n\n| name | x \\| y |\n| :--- | ---: |\n| `m` | **1.0** |\n"
     )
     page = render_html(blocks, "T")
-    for part in (
-        "<h1>A &amp; B</h1>",
-        "<b>this</b> and <code>x &lt; y</code>",
-        "<code>a &gt; b</code>",
-        "<caption>a &lt; b</caption>",
-        '<td class="label"><code>m</code></td>',
-        "<td><b>1.0</b></td>",
-    ):
-        assert part in page
+    assert "<h1>A &amp; B</h1>" in page and "<b>this</b> and <code>x &lt; y</code>" in page
+    assert "<code>a &gt; b</code>" in page and "<caption>a &lt; b</caption>" in page
+    assert '<td class="label"><code>m</code></td>' in page and "<td><b>1.0</b></td>" in page
 
 
 HOSTILE = "<img src=file:///etc/passwd>[x](file:///etc/passwd)|a\x1b[31m\nb"
@@ -232,12 +225,8 @@ def test_names_in_a_report_are_no_markup():
     ],
 )  # fmt: skip
 def test_a_reader_of_markdown_finds_no_markup_in_names(name):
-    blocks = [
-        Heading(name),
-        Paragraph(name),
-        BulletList((name,)),
-        ReportTable(name, ("a", name), ((TableCell(name), TableCell("1")),)),
-    ]
+    table = ReportTable(name, ("a", name), ((TableCell(name), TableCell("1")),))
+    blocks = [Heading(name), Paragraph(name), BulletList((name,)), table]
     page = MarkdownIt("commonmark").enable("table").render(render_markdown(blocks))
     assert not re.search(r"<(a|img|!--)", page)
 

@@ -392,8 +392,7 @@ def test_best_first_tries_every_value_and_then_follows_the_least_errors(folder, 
     assert main([*words, "--set", "rank=1,3", "xi=0.1,0.5,100", "-o", str(tmp_path)]) == 0
     rows = [(row["settings"]["rank"], row["settings"]["penalty"]["xi"]) for row in lines(tmp_path)]
     errors = {}
-    for row in lines(tmp_path):
-        values = row["settings"]["rank"], row["settings"]["penalty"]["xi"]
+    for values, row in zip(rows, lines(tmp_path), strict=True):
         errors.setdefault(values, []).append(row["metrics"]["procrustes_mm"])
     assert {xi for _, xi in rows[:4]} == {0.1, 0.5, 100.0} and {rank for rank, _ in rows[:4]} == {1, 3}
     order = sorted(errors, key=lambda values: np.mean(np.log(errors[values])))
@@ -410,11 +409,8 @@ def test_a_table_has_the_mean_over_all_other_settings(swept, capsys):
     assert found.number == "procrustes_mm" and found.rows == ((1,), (2,)) and found.columns == (0.05, 0.2)
     for r, rank in enumerate((1, 2)):
         for c, eta in enumerate((0.05, 0.2)):
-            values = [
-                row["metrics"]["procrustes_mm"]
-                for row in lines(swept)
-                if (row["settings"]["rank"], row["settings"]["eta"]) == (rank, eta)
-            ]
+            rows = (row for row in rows_of(swept) if (row["rank"], row["eta"]) == (rank, eta))
+            values = [row["procrustes_mm"] for row in rows]
             assert found.value[r, c] == pytest.approx(np.mean(values))
             assert found.counts[r, c] == len(values) == 2
             assert found.deviation[r, c] == pytest.approx(np.std(values, ddof=1))

@@ -26,9 +26,8 @@ spectral = pytest.mark.parametrize("penalty", SPECTRAL.values(), ids=SPECTRAL)
 
 
 def test_the_concave_penalties_tried_are_all_that_there_are():
-    assert CONCAVE.keys() == {
-        name for name, kind in core.PENALTIES.items() if issubclass(kind, ConcavePenalty)
-    }
+    concave = {name for name, kind in core.PENALTIES.items() if issubclass(kind, ConcavePenalty)}
+    assert CONCAVE.keys() == concave
 
 
 def spectra(count=20, length=5):
@@ -127,26 +126,19 @@ def test_the_reference_of_weights_is_what_they_were_made_from():
     assert core.WeightedNuclearNorm(xi=0).reference(np.zeros(3)) is None
 
 
+NUMBERED = [name for name in core.PENALTIES if name != "wnn"]
+
+
 @pytest.mark.parametrize(
     ("name", "values", "sentence"),
     [
-        *(
-            (name, {"mu": -1.0}, "mu is -1; accepted is a number of at")
-            for name in core.PENALTIES
-            if name != "wnn"
-        ),
+        *((name, {"mu": -1.0}, "mu is -1; accepted is a number") for name in NUMBERED),
         ("ramp", {"free": -1}, "free is -1"),
         ("tnn", {"free": -1}, "free is -1"),
         ("wnn", {"gamma": 0}, "gamma is 0"),
         ("schatten", {"p": 1.0}, "p is 1; accepted is a number above 0 and below 1"),
-        *(
-            (name, {"epsilon": 0.0}, "epsilon is 0; accepted is a number above")
-            for name in ("schatten", "log")
-        ),
-        *(
-            (name, {"theta": 0.0}, "theta is 0; accepted is a number above")
-            for name in ("capped", "mcp", "scad")
-        ),
+        *((name, {"epsilon": 0.0}, "epsilon is 0; accepted is a number") for name in ("schatten", "log")),
+        *((name, {"theta": 0.0}, "theta is 0; accepted is a number") for name in ("capped", "mcp", "scad")),
     ],
 )
 def test_numbers_outside_their_range_get_a_sentence(name, values, sentence):

@@ -83,9 +83,7 @@ def test_weights_multiply_the_forms_but_not_the_targets():
     assert total == pytest.approx(weighted.data.misfit(best) + penalized + own, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    "inner", [core.VariableProjection(), core.LevenbergMarquardt()], ids=["newton", "lm"]
-)
+@pytest.mark.parametrize("inner", [core.VariableProjection(), core.LevenbergMarquardt()])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_step_lowers_the_robust_objective_to_a_stationary_point(kind, inner):
     problem = problem_of().with_robust(RobustLoss(kind, 0.02))

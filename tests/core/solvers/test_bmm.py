@@ -102,11 +102,8 @@ def test_rbmm_with_equal_weights_and_slow_growth_reaches_the_convex_optimum(simu
 
 @pytest.mark.parametrize(("method", "name"), [(BMM(), "BMM"), (RBMM(), "R-BMM")])
 def test_perspective_cameras_and_the_low_rank_problem_are_refused(posed, method, name):
-    sentences = {
-        "nonrigid": f"^{name} is for orthogonal cameras .*eta is 0.05$",
-        "lowrank": "is the low-rank one",
-    }
-    for kind, sentence in sentences.items():
+    cameras = f"^{name} is for orthogonal cameras .*eta is 0.05$"
+    for kind, sentence in (("nonrigid", cameras), ("lowrank", "the problem is the low-rank one")):
         problem = posed(kind, eta=0.05)
         with pytest.raises(InputError, match=sentence):
             method.init(problem, problem.closed_form())

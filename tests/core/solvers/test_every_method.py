@@ -43,23 +43,23 @@ def posed_for(posed):
 @every
 def test_a_method_takes_at_least_one_step(name):
     method = METHODS[name][0]
-    with pytest.raises(InputError, match="max_iterations is 0; accepted is a whole number of at least 1"):
+    with pytest.raises(core.InputError, match="max_iterations is 0; accepted is a whole number of at least 1"):
         replace(getattr(method, "inner", method), max_iterations=0)
 
 
-@pytest.mark.parametrize(
-    ("method", "given"),
-    [
-        (core.ADMM, {"relaxation": 3.0}),
-        (core.AGD, {"restart": "never"}),
-        (core.BMM, {"tau": 0}),
-        (core.IRNN, {"tolerance": -1}),
-    ],
-)
-def test_a_parameter_is_refused_where_it_is_described_as_another(method, given):
-    (name,) = given
+WRONG = [
+    ("ADMM", {"relaxation": 3.0}),
+    ("AGD", {"restart": "never"}),
+    ("BMM", {"tau": 0}),
+    ("IRNN", {"tolerance": -1}),
+]
+
+
+@pytest.mark.parametrize(("method", "name", "value"), WRONG)
+def test_a_parameter_is_refused_where_it_is_described_as_another(method, name, value):
+    method = getattr(core, method)
     with pytest.raises(core.InputError, match=f"{name} is .*; accepted "):
-        method(**given)
+        method(**{name: value})
     assert f"\n{name}\n    {parameters_of(method)[name].tip[:40]}" in inspect.getdoc(method)
 
 

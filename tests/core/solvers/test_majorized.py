@@ -23,9 +23,8 @@ inners = pytest.mark.parametrize("inner", [core.VariableProjection(), SHORT_LM],
 
 
 def test_the_concave_penalties_tried_are_all_that_there_are():
-    assert CONCAVE.keys() == {
-        name for name, kind in core.PENALTIES.items() if issubclass(kind, ConcavePenalty)
-    }
+    concave = {name for name, kind in core.PENALTIES.items() if issubclass(kind, ConcavePenalty)}
+    assert CONCAVE.keys() == concave
 
 
 @pytest.fixture
@@ -107,9 +106,7 @@ def test_a_column_beyond_theta_is_dropped_where_that_pays(simulated):
     problem, _ = simulated(frames=14, points=20, rank=2, weights=np.zeros(3), noise=1e-2)
     free = core.solve(problem, core.VariableProjection(), problem.closed_form())
     weakest = free.state.factors.gamma()[-1]
-    penalty = core.CappedNorm(
-        mu=0.5 / weakest, theta=weakest / 2
-    )  # a column costs 0.25: no noise is worth it
+    penalty = core.CappedNorm(mu=0.5 / weakest, theta=weakest / 2)  # 0.25 a column: no noise is worth it
     posed = problem.with_weights(np.zeros(3), spectral=penalty)
     method = Majorized(core.VariableProjection())
     start = free.state.factors

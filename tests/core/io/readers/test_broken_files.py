@@ -53,9 +53,7 @@ CHALLENGE: dict[str, dict[str, Any]] = {
     r"gt_frame_2\.txt: is 3 x 5; accepted is 3 x 6 or 6 x 3": {"gt_frame_2.txt": numbers(3, 5)},
     r"gt_frame_5\.txt: is for frame 5, counted from 1; .* has 4 frames": {"gt_frame_5.txt": numbers(3)},
     r"gt_frame_2\.txt: row 1, column 4 is not finite": {"gt_frame_2.txt": numbers(3, r0c3=NAN)},
-    r"holds gt_frame_1\.txt, gt_frame_2\.txt; one ground truth is": {
-        "gt_frame_1.txt": numbers(3), "gt_frame_2.txt": numbers(3)
-    },
+    r"holds gt_frame_1\.txt, gt_frame_2\.txt; one": {f"gt_frame_{n}.txt": numbers(3) for n in (1, 2)},
     r"edges\.txt: accepted are 2 point indices per row, from 0 to 5": {"edges.txt": np.array([[0, 6]])},
     r"truth.line\.npz: is not an \.npz file: it is no zip archive": {"truth/line.npz": numbers()},
     r"line\.txt: holds perspective tracks; accepted are that": {"camera": "orthogonal"},

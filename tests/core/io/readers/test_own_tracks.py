@@ -89,10 +89,7 @@ PRODUCED = {
         "visconfs_e": Tensor(np.repeat(np.stack([VISIBLE, 0.6 * SURE], axis=2), 100, axis=1)[None]),
     },
     "PIPs++": {"trajs_e": Tensor(TRACKS[None])},
-    "OpenCV": {
-        "points": [frame[:, None] for frame in TRACKS],
-        "status": [frame[:, None].astype(np.uint8) for frame in VISIBLE],
-    },
+    "OpenCV": {"points": list(TRACKS[:, :, None]), "status": list(VISIBLE[:, :, None].astype(np.uint8))},
     "DeepLabCut, Lightning Pose": {},  # it is a file that they leave
     "SLEAP": {"labels": sleap_labels()},
     "MediaPipe": {"results": [landmarks(frame) for frame in range(FRAMES)]},
@@ -132,11 +129,9 @@ def test_the_page_has_no_tracker_without_a_test():
 
 
 def test_what_is_known_of_the_camera_is_written_with_the_tracks(tmp_path):
-    path = tmp_path / "cloth.npz"
-    names = [f"p{number}" for number in range(POINTS)]
-    written = write_tracks(
-        path, TRACKS, VISIBLE, size=(WIDTH, HEIGHT), intrinsics=K, names=names, video=tmp_path / "cloth.mp4"
-    )
+    path, names = tmp_path / "cloth.npz", [f"p{number}" for number in range(POINTS)]
+    known = {"size": (WIDTH, HEIGHT), "intrinsics": K, "names": names, "video": tmp_path / "cloth.mp4"}
+    written = write_tracks(path, TRACKS, VISIBLE, **known)
     read = read_sequence(path)
     for sequence in (written, read):
         np.testing.assert_array_equal(sequence.intrinsics, K)

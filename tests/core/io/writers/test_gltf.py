@@ -115,14 +115,10 @@ def test_a_constant_shape_has_no_animation(small_result, tmp_path):
     assert np.allclose(positions(tree, buffer), turned(small_result.points[3]), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("model", "align", "coordinates"),
-    [
-        ("perspective", "none", "upright"),
-        ("perspective", "none", "camera"),
-        ("orthogonal", "sequence", "upright"),
-    ],
-)
+VIEWS = "perspective none upright", "perspective none camera", "orthogonal sequence upright"
+
+
+@pytest.mark.parametrize(("model", "align", "coordinates"), [view.split() for view in VIEWS])
 def test_the_camera_sees_the_shape_as_the_tracks_are(small_result, tmp_path, model, align, coordinates):
     K = small_result.intrinsics.copy()
     K[0, 1] = 0.0
@@ -227,9 +223,8 @@ def test_the_first_picture_of_the_video_is_on_a_card_of_the_camera(small_result,
     pixels = K[:2, 2] + np.diag(K)[:2] * corners[:, :2] / -corners[:, 2:] * [1, -1]
     expected = [[-0.5, 959.5], [1279.5, 959.5], [1279.5, -0.5], [-0.5, -0.5]]
     np.testing.assert_allclose(pixels, expected, atol=1e-2)
-    np.testing.assert_array_equal(
-        array(tree, buffer, primitive["attributes"]["TEXCOORD_0"]), [[0, 1], [1, 1], [1, 0], [0, 0]]
-    )
+    places = array(tree, buffer, primitive["attributes"]["TEXCOORD_0"])
+    np.testing.assert_array_equal(places, [[0, 1], [1, 1], [1, 0], [0, 0]])
     view = tree["bufferViews"][tree["images"][0]["bufferView"]]
     content = buffer[view["byteOffset"] :][: view["byteLength"]]
     with image.open(io.BytesIO(content)) as picture:
