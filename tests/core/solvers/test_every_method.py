@@ -47,20 +47,15 @@ def test_a_method_takes_at_least_one_step(name):
         replace(getattr(method, "inner", method), max_iterations=0)
 
 
-WRONG = [
-    ("ADMM", {"relaxation": 3.0}),
-    ("AGD", {"restart": "never"}),
-    ("BMM", {"tau": 0}),
-    ("IRNN", {"tolerance": -1}),
-]
+WRONG = ("ADMM", "relaxation", 3.0), ("AGD", "restart", "never"), ("BMM", "tau", 0), ("IRNN", "tolerance", -1)
 
 
-@pytest.mark.parametrize(("method", "name", "value"), WRONG)
-def test_a_parameter_is_refused_where_it_is_described_as_another(method, name, value):
-    method = getattr(core, method)
-    with pytest.raises(core.InputError, match=f"{name} is .*; accepted "):
-        method(**{name: value})
-    assert f"\n{name}\n    {parameters_of(method)[name].tip[:40]}" in inspect.getdoc(method)
+@pytest.mark.parametrize(("kind", "parameter", "value"), WRONG)
+def test_a_parameter_is_refused_where_it_is_described_as_another(kind, parameter, value):
+    method = getattr(core, kind)
+    with pytest.raises(core.InputError, match=f"{parameter} is .*; accepted "):
+        method(**{parameter: value})
+    assert f"\n{parameter}\n    {parameters_of(method)[parameter].tip[:40]}" in inspect.getdoc(method)
 
 
 @every
