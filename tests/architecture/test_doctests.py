@@ -1,5 +1,3 @@
-"""The examples in docstrings print what they say."""
-
 import doctest
 from importlib import import_module
 

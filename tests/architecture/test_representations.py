@@ -1,5 +1,3 @@
-"""Every public class represents its values in one line."""
-
 import importlib
 import inspect
 import pkgutil

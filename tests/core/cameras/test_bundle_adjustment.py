@@ -1,5 +1,3 @@
-"""Bundle adjustment: derivatives by finite differences, a known truth, steps that never raise the error."""
-
 from __future__ import annotations
 
 import itertools

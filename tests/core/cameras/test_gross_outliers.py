@@ -1,5 +1,3 @@
-"""Gross outliers of tracks that are found before anything is solved."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Metric upgrades: a known truth comes back from any projective frame, and what is not determined is said."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

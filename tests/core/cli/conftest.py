@@ -1,5 +1,3 @@
-"""A small object, and a result of it that the command line wrote."""
-
 import pytest
 
 from core import write_challenge

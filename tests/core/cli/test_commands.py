@@ -1,5 +1,3 @@
-"""The commands as a list: one line of help for each, and only the one that is asked for is imported."""
-
 import os
 import re
 import subprocess

@@ -1,5 +1,3 @@
-"""How a command ends: by signals, and where its streams or its folder are gone."""
-
 import os
 import signal
 import subprocess

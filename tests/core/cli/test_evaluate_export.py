@@ -1,5 +1,3 @@
-"""`nrsfm evaluate` and `nrsfm export`: errors, slopes, alignments; files of every kind."""
-
 import json
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""`nrsfm guide`: the numbers of Python in a table or as JSON."""
-
 import json
 import signal
 

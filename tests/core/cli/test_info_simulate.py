@@ -1,5 +1,3 @@
-"""`nrsfm info` and `nrsfm simulate`."""
-
 import json
 from dataclasses import replace
 

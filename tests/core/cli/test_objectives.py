@@ -1,5 +1,3 @@
-"""Which objective options choose, and that `solve` says it."""
-
 import shlex
 
 import pytest

@@ -1,5 +1,3 @@
-"""`nrsfm solve --penalty`: every penalty with its own numbers, and the sentences for those that are not."""
-
 from dataclasses import fields
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Bad input of the command line: a sentence and exit code 2, and no file is touched."""
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""`nrsfm solve`: the numbers of Python, every output, every method; stopped, piped, asked for its version."""
-
 import csv
 import json
 import os

@@ -1,5 +1,3 @@
-"""Alignments: each against a search of its own, mirror images found, and names that tell which was taken."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Held-out observations: what is hidden, what is measured on them, and what their curve is worth."""
-
 from __future__ import annotations
 
 from dataclasses import replace

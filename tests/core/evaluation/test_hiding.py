@@ -1,5 +1,3 @@
-"""Rounds of solving and hiding outliers."""
-
 import json
 import shlex
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Outliers of tracks: found among noise, with the points that drift and the frame they drift from."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Outliers of a ground truth: found by their neighbors, left out of alignment and means, and named."""
-
 import numpy as np
 import pytest
 

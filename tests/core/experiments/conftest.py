@@ -1,5 +1,3 @@
-"""Small objects, and a hand to read the tables of a report."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Figure 1: its curves, and what they are measured by."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""The jobs of an experiment: workers, what is kept, Ctrl-C, and jobs that come to no end."""
-
 import json
 import multiprocessing
 import os

@@ -1,5 +1,3 @@
-"""The table of BMM and R-BMM on motion capture: its cameras, its two errors, and what it refuses."""
-
 import numpy as np
 import pytest
 import scipy.io

@@ -1,5 +1,3 @@
-"""The paper's experiments through the command: tables, pictures, what was moved, refusals."""
-
 import csv
 import re
 import shlex

@@ -1,5 +1,3 @@
-"""Sweeps: grids, runs that go on, torn lines, retries, time limits, orders and tables."""
-
 import csv
 import errno
 import json

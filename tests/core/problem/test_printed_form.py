@@ -1,5 +1,3 @@
-"""The four-row form: its Jacobian, its sizes, and its agreement with the 3x3 form."""
-
 import numpy as np
 import pytest
 
@@ -93,15 +91,6 @@ def test_svd_start_is_the_best_cut_and_at_full_rank_the_closed_form_itself(simul
     assert np.linalg.norm(start.shapes().reshape(10, -1) - X) == pytest.approx(np.linalg.norm(sigma[2:]))
     np.testing.assert_allclose(start.gamma(), sigma[:2], rtol=1e-12)  # balanced
     np.testing.assert_allclose(problem.closed_form(rank=10).shapes().reshape(10, -1), X, atol=1e-12)
-
-
-@pytest.mark.parametrize("eta", [0.05, 1.0])
-def test_best_offsets_leave_no_slope_in_the_translation(simulated, random_factors, eta):
-    problem, _ = simulated(eta=eta, missing=0.2)
-    factors = random_factors(problem)
-    s = best_offsets(problem.data, factors.shapes())
-    gradient = residuals.gradient(problem, Factors(factors.B, factors.C, s))
-    np.testing.assert_allclose(gradient[-30:], 0, atol=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

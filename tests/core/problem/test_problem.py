@@ -1,5 +1,3 @@
-"""What a problem and its weights refuse, and what the penalties make of their numbers."""
-
 from dataclasses import replace
 
 import numpy as np

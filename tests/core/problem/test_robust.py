@@ -1,5 +1,3 @@
-"""Robust losses: the bound that weights give, gradients, and descent."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""What the tests of the methods share."""
-
 import numpy as np
 import pytest
 from sharing import called_by_tests

@@ -1,5 +1,3 @@
-"""ADMM: its proximal step, its X-step, its optimum where it is convex, and its place in the loop."""
-
 from dataclasses import replace
 from itertools import islice
 

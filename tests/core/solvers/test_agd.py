@@ -1,5 +1,3 @@
-"""AGD: what each acceptance promises, its step sizes, its restarts, and where it ends."""
-
 from dataclasses import replace
 
 import numpy as np

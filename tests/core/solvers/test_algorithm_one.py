@@ -1,5 +1,3 @@
-"""Algorithm 1 as printed: its rules, and its agreement with the other methods."""
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,5 +1,3 @@
-"""BMM and R-BMM: their iterations against dense formulas, what they converge to, and what they refuse."""
-
 import numpy as np
 import pytest
 

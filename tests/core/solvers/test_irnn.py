@@ -1,5 +1,3 @@
-"""IRNN: descent, what its steps are, and where they end."""
-
 from dataclasses import replace
 from itertools import pairwise
 

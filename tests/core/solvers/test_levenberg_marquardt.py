@@ -1,5 +1,3 @@
-"""Levenberg-Marquardt: its linear algebra against dense matrices, its optimum against the default method."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Concave penalties in the bilinear form: descent, stationarity, and the descent over ranks."""
-
 from dataclasses import replace
 
 import numpy as np

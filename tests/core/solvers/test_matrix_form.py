@@ -1,5 +1,3 @@
-"""The matrix form of the problems: gradient, curvature, offsets, singular-value steps and cuts."""
-
 from dataclasses import replace
 
 import numpy as np

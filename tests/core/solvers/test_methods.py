@@ -1,5 +1,3 @@
-"""The table of methods: its options are those of the algorithms, and are refused outside their range."""
-
 from dataclasses import fields
 
 import pytest

@@ -1,5 +1,3 @@
-"""Variable projection: its gradient, its curvature, its convergence, and its bookkeeping."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Reading the NRSfM Challenge's folders."""
-
 import shutil
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Tables of observations: long and wide ones, by any names of columns, those of DeepLabCut and Anipose."""
-
 import re
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Reading MATLAB files, and choosing what in them are the tracks."""
-
 import struct
 import sys
 

@@ -1,5 +1,3 @@
-"""Every real file loads as the data's description says."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""Our own npz, foreign npz, csv and plain text."""
-
 import pickle
 import re
 from argparse import ArgumentParser

@@ -1,5 +1,3 @@
-"""Masks in foreign files: paired with the tracks by their names, asked for, or refused."""
-
 import re
 
 import numpy as np
