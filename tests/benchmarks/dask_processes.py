@@ -30,11 +30,13 @@ class DaskProcesses:
         self._processes: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(self.file))
         wait_for(self.file.is_file, self.scheduler)
+        self.client = distributed.Client(scheduler_file=str(self.file), set_as_default=False)
 
     def __enter__(self) -> DaskProcesses:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.client.close()
         for process in reversed(self._processes):
             self.kill(process)
 
@@ -51,14 +53,12 @@ class DaskProcesses:
         return self._start("worker", *words, "--local-directory", str(self.folder))
 
     def wait_for_workers(self, count: int) -> None:
-        """Wait until so many workers have come."""
-        with distributed.Client(scheduler_file=str(self.file), set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=DEADLINE)
+        """Wait until so many workers are there, and those that were killed are gone."""
+        wait_for(lambda: len(self.client.scheduler_info(n_workers=-1)["workers"]) == count)
 
     def executed(self) -> dict[int, int]:
         """Return how many jobs each worker that is connected has ended, by its process."""
-        with distributed.Client(scheduler_file=str(self.file), set_as_default=False) as client:
-            found = client.run(lambda dask_worker: (os.getpid(), dask_worker.state.executed_count))
+        found = self.client.run(lambda dask_worker: (os.getpid(), dask_worker.state.executed_count))
         return dict(found.values())
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:

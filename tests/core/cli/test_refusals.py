@@ -59,6 +59,15 @@ REFUSED = {
     "simulate paper -o a --frames 1000000 --points 1000000": "accepted",
     f"reproduce table1 -o a --jobs {HUGE}": "accepted",
     "benchmark --sizes 999999999x999999 --seconds 1": "accepted",
+    # the paper's experiments
+    "reproduce all --data absent -o a": "there is no such file or folder",
+    "reproduce all --data . -o a": "holds no sequence",
+    "reproduce all --data {folder} -o a --jobs 0": "--jobs is 0",
+    "reproduce all --data {folder} -o a --seconds 0": "seconds is 0",
+    "reproduce all --data {folder} -o a --real absent": "there is no such folder",
+    "reproduce all --data {folder} -o a --real .": "none of the files of Figure 1",
+    "reproduce mocap -o a": "there is no motion capture; --real is a folder with one of mocap/",
+    "reproduce mocap --real . -o a": "there is no motion capture; --real is a folder with one of mocap/",
     # options without a value
     "solve {tracks} -o a.npz --rank=--": "argument --rank: '--' is no value",
     "solve {tracks} -o a.npz --then=--eta=--": "--then: argument --eta: '--' is no value",

@@ -142,32 +142,6 @@ def test_a_sequence_that_cannot_be_solved_is_named_and_the_others_continue(tmp_p
     assert {row["path"] for row in numbers(output)} == {"circle"}
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--data", "absent"], "there is no such file or folder"),
-        (["--data", "empty"], "holds no sequence"),
-        (["--data", "broken"], "circle.txt"),
-        (["--data", "good", "--jobs", "0"], "--jobs is 0"),
-        (["--data", "good", "--seconds", "0"], "seconds is 0"),
-        (["--data", "good", "--real", "absent"], "there is no such folder"),
-        (["--data", "good", "--real", "empty"], "none of the files of Figure 1"),
-        (["--data", "good", "-o", "file"], "cannot be made"),
-    ],
-)
-def test_bad_input_is_one_sentence(words, sentence, folder, tmp_path, capsys):
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "file").write_text("a file")
-    broken = write_challenge(tmp_path / "broken", "paper", paths=("circle",), frames=5, points=16)
-    (broken / "sequence" / "perspective" / "circle.txt").write_text("1 2 three\n")
-    places = {"good": folder} | {name: tmp_path / name for name in ("absent", "empty", "broken", "file")}
-    words = [str(places.get(word, word)) for word in words]
-    output = [] if "-o" in words else ["-o", str(tmp_path / "report")]
-    assert main(["reproduce", "all", *words, *output]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and said.startswith("nrsfm reproduce: ") and sentence in said
-
-
 @pytest.mark.parametrize("name", ["jinja2", "matplotlib", "pandas"])
 def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, name, None)
@@ -175,15 +149,6 @@ def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
     said = capsys.readouterr().err
     install = "which is not installed here; install it with: pip install 'nrsfm-gui[experiments]'"
     assert said == f"nrsfm reproduce: this needs {name}, {install}\n"
-
-
-def test_motion_capture_needs_its_files(tmp_path, capsys):
-    output = tmp_path / "report"
-    for words in ([], ["--real", str(tmp_path)]):
-        assert main(["reproduce", "mocap", *words, "-o", str(output)]) == 2
-        said = capsys.readouterr().err
-        assert "there is no motion capture; --real is a folder with one of mocap/" in said
-    assert not output.exists()
 
 
 def test_markdown_and_html_have_the_same_content(tmp_path):

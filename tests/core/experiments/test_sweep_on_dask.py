@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 
-import distributed
 import pytest
 from dask_processes import DEADLINE, DaskProcesses, wait_for
 
@@ -24,35 +23,10 @@ COUNT = 2 * 3 * 2 * 2  # paths, ranks, etas, seeds
 WORKERS = 3
 
 
-class DaskForTests(DaskProcesses):
-    """A scheduler and workers, and a client to ask for them."""
-
-    def __init__(self, folder):
-        super().__init__(folder)
-        self.workers = []
-        self.client = distributed.Client(scheduler_file=str(self.file), set_as_default=False)
-
-    def __exit__(self, *_):
-        self.client.close()
-        super().__exit__()
-
-    def wait_for_workers(self):
-        """Wait until those that were started have come, and those that were killed are gone."""
-        wait_for(lambda: len(self.client.scheduler_info(n_workers=-1)["workers"]) == WORKERS)
-
-    def allow_failures(self, count):
-        """Set how many workers may die during a job until it is given up."""
-
-        def allow(dask_scheduler):
-            dask_scheduler.allowed_failures = count
-
-        self.client.run_on_scheduler(allow)
-
-
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
     """One scheduler for all tests but the one that ends it, because it takes seconds to start."""
-    with DaskForTests(tmp_path_factory.mktemp("cluster")) as cluster:
+    with DaskProcesses(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 
 
@@ -79,7 +53,7 @@ def start_sweep(cluster, folder):
     started = []
 
     def start(output):
-        cluster.wait_for_workers()
+        cluster.wait_for_workers(WORKERS)
         words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", str(cluster.file)]
         command = [sys.executable, "-m", "core", *words, "-o", str(output)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -107,7 +81,10 @@ def rows_of(output):
 def test_a_killed_worker_and_a_late_one_leave_every_row_once_and_equal_to_serial_ones(
     failures, cluster, start_sweep, serial, tmp_path
 ):
-    cluster.allow_failures(failures)
+    def allow(dask_scheduler):
+        dask_scheduler.allowed_failures = failures  # workers that may die during a job until it is given up
+
+    cluster.client.run_on_scheduler(allow)
     output = tmp_path / "on dask"
     sweep = start_sweep(output)
     wait_for(lambda: count_lines(output) >= 4, sweep)
