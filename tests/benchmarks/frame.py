@@ -45,15 +45,13 @@ def sequences_parser(doc: str) -> argparse.ArgumentParser:
     return made
 
 
-def chosen_sequences(
-    options: argparse.Namespace, camera: CameraModel = CameraModel.PERSPECTIVE
-) -> Iterator[tuple[str, Sequence]]:
-    """Yield OBJECT/PATH and the sequence of all that the options choose."""
+def chosen_sequences(options: argparse.Namespace) -> Iterator[tuple[str, Sequence]]:
+    """Yield OBJECT/PATH and the perspective sequence of all that the options choose."""
     entries = {
         f"{entry.object_name}/{entry.path_name}": entry
         for folder in options.folders
         for entry in list_sequences(folder)
-        if entry.camera is camera
+        if entry.camera is CameraModel.PERSPECTIVE
     }
     chosen = [
         name
