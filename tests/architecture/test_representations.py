@@ -8,17 +8,6 @@ import numpy as np
 import pytest
 
 import core
-from core import (
-    METHODS,
-    PENALTIES,
-    WRITERS,
-    ExplicitWeights,
-    Settings,
-    SolveStep,
-    iterate,
-    procrustes_mm,
-    simulate,
-)
 from core.foundation import Parameter, parameters_of
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions
 from core.reconstruction import Verdict, parse_scale
@@ -42,16 +31,18 @@ def public_classes():
 @pytest.fixture(scope="module")
 def values():
     """Values of public dataclasses: of a reconstruction, of the tables, and of hostile texts."""
-    scene = simulate("paper", frames=12, points=20, occlusion=0.2, seed=1)
+    scene = core.simulate("paper", frames=12, points=20, occlusion=0.2, seed=1)
     K = 1400.5, 1399.0, 640.0, 480.0
-    quick = Settings(rank=2, starts=2, rotations="truth", intrinsics=K, objective="wnn")
-    *_, last = iterate(scene, steps=[SolveStep(quick, 3), SolveStep(quick.with_changes(eta=0.3))])
+    quick = core.Settings(rank=2, starts=2, rotations="truth", intrinsics=K, objective="wnn")
+    steps = core.SolveStep(quick, 3), core.SolveStep(quick.with_changes(eta=0.3))
+    *_, last = core.iterate(scene, steps=steps)
+    tables = core.METHODS, READERS, core.WRITERS, parameters_of(core.Settings)
     found = [
         scene, scene.observations, scene.truth, last.phase.stage, last.geometry, last.provenance,
-        last.result(), procrustes_mm(last.result().camera_points, scene.truth), parse_scale("3-17=85mm"),
-        Verdict("jump", LONG, (11, 12), "look"), ExplicitWeights(tuple(np.linspace(0, 1, 60))),
-        *(kind() for kind in PENALTIES.values()),
-        *(each for table in (METHODS, READERS, WRITERS, parameters_of(Settings)) for each in table.values()),
+        last.result(), core.procrustes_mm(last.result().camera_points, scene.truth), parse_scale("3-17=85mm"),
+        Verdict("jump", LONG, (11, 12), "look"), core.ExplicitWeights(tuple(np.linspace(0, 1, 60))),
+        *(kind() for kind in core.PENALTIES.values()),
+        *(each for table in tables for each in table.values()),
         ReadingOptions(tracks=LONG, visible=LONG, columns=LONG, order="ntxy"),
         ReaderPlugin(LONG, LONG, READERS[".csv"], LONG), Parameter("rho", LONG, choices=("a",) * 40),
     ]  # fmt: skip

@@ -26,13 +26,6 @@ def test_noise_has_no_outliers(residuals):
         assert found.count == 0 and found.share == 0.0 and found.drifting == ()
 
 
-def test_a_threshold_is_kept(residuals):
-    limit = float(np.nanquantile(residuals, 0.9))
-    found = find_outliers(residuals, threshold=limit)
-    assert found.threshold == limit
-    assert np.array_equal(found.mask, np.nan_to_num(residuals) > limit)
-
-
 @pytest.mark.parametrize("share", [0.01, 0.2])
 def test_gross_outliers_are_found_and_no_others(residuals, share):
     gross = (np.random.default_rng(1).random(residuals.shape) < share) & np.isfinite(residuals)
@@ -64,7 +57,11 @@ def test_a_point_that_is_wrong_at_times_does_not_drift_and_one_that_never_is_rig
     assert found.mask[:, [3, 5]].sum() == FRAMES // 4 + np.isfinite(residuals[-3:, 5]).sum()
 
 
-def test_what_cannot_be_read_is_refused(residuals):
+def test_a_threshold_is_kept_and_what_cannot_be_read_is_refused(residuals):
+    limit = float(np.nanquantile(residuals, 0.9))
+    found = find_outliers(residuals, threshold=limit)
+    assert found.threshold == limit
+    assert np.array_equal(found.mask, np.nan_to_num(residuals) > limit)
     with pytest.raises(InputError, match=r"accepted is \(frames, points\)"):
         find_outliers(residuals[0])
     for threshold in (0.0, -1.0, float("nan")):

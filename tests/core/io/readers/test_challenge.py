@@ -93,16 +93,6 @@ def test_a_point_is_seen_only_where_both_its_rows_are_nonzero_in_any_number_form
     np.testing.assert_array_equal(read_sequence(balloon).visible, mask[::2] & mask[1::2])
 
 
-def test_ground_truth_may_be_transposed(balloon):
-    shutil.rmtree(balloon / "truth")
-    file = balloon / "gt_frame_5.txt"
-    shape = np.loadtxt(file)
-    np.savetxt(file, shape.T)
-    truth = read_sequence(balloon).truth
-    assert truth is not None
-    np.testing.assert_allclose(truth.at(4), shape)
-
-
 def test_the_index_base_of_the_ground_truth_is_a_setting_and_noticed_where_all_frames_are_known(balloon):
     with pytest.raises(InputError, match=r"gt_frame_5\.txt: is not frame 5 .*counted from 0"):
         read_sequence(balloon, frame_base=0)
@@ -115,7 +105,10 @@ def test_the_index_base_of_the_ground_truth_is_a_setting_and_noticed_where_all_f
     assert read.reading == {"frame_base": 0}
 
 
-def test_hidden_entries_may_be_nan(balloon):
+def test_hidden_entries_may_be_nan_and_the_ground_truth_transposed(balloon):
+    shutil.rmtree(balloon / "truth")
+    shape = np.loadtxt(balloon / "gt_frame_5.txt")
+    np.savetxt(balloon / "gt_frame_5.txt", shape.T)
     file, mask = (balloon / name / "perspective" / "circle.txt" for name in ("sequence", "visibility"))
     tracks, seen = np.loadtxt(file), np.loadtxt(mask)
     tracks[4:6, 2], seen[4:6, 2] = np.nan, 0
@@ -123,6 +116,7 @@ def test_hidden_entries_may_be_nan(balloon):
     np.savetxt(mask, seen, fmt="%d")
     read = read_sequence(balloon)
     assert np.isnan(read.tracks[2, :, 2]).all() and not read.visible[2, 2]
+    np.testing.assert_allclose(read.truth.at(4), shape)
 
 
 def test_a_listing_has_the_facts_without_reading_the_numbers(written):
