@@ -491,6 +491,7 @@ class LevelEnergy(OneLine):
 
     # -- preconditioner --------------------------------------------------------------------------------------
 
+    @np.errstate(over="ignore", invalid="ignore")  # of depths that single precision does not hold
     def preconditioner(self, x: Floats) -> Preconditioner:
         """Return the approximate inverse of the Hessian at the unknowns. `x`: (n,) the unknowns."""
         frames, points = self.problem.shape
