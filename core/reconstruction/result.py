@@ -613,8 +613,9 @@ def checked_meta(values: dict[str, Any]) -> dict[str, Any]:
         ("seconds", values.get("seconds"), any_number),
         ("iterations", values.get("iterations"), any_number),
     ]
-    for name, value in (refinement.get("lengths") or {}).items():
-        ranges.append((f"refinement.lengths.{name}", value, of_lengths))
+    lengths = refinement.get("lengths") or {}
+    for name in META["refinement"]["lengths"]:  # others are free
+        ranges.append((f"refinement.lengths.{name}", lengths.get(name), of_lengths))
     for name in ("image_size", "video_frames"):
         ranges += [(f"{name}[{i}]", each, any_number) for i, each in enumerate(values.get(name) or ())]
     for name, value, (least, most) in ranges:

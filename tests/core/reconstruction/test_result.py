@@ -185,6 +185,7 @@ def test_a_history_is_numbered_and_timed_and_its_losses_may_be_infinite(
         *[("frame_rate", value) for value in (0, float("nan"), 10**400, "25", True)],
         *[("starts", [{"loss": "a"}]), ("verdicts", [{"kind": 1}]), ("image_size", [1e300, 1])],
         *[("point_names", [1]), ("scale", {"factor": 0}), ("refinement", {"noise_px": "a"})],
+        ("refinement", {"lengths": {"other": "free", "share": 0.0}}),
         *[("robust", {"scale": -1}), ("low_rank", {"metric": "yes"}), ("iterations", -1), ("seconds", "a")],
     ],
 )
